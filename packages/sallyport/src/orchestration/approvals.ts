@@ -162,7 +162,7 @@ function stateOf(parts: ApprovalParts): AskingState {
     pendingCounts: new Map(),
     seen: new Map(),
     notified: new Map(),
-    atWork: new Set(),
+    atWork: new Map(),
     leftOff: new Map(),
     background: new Set(),
     sending: new Set(),

@@ -142,10 +142,10 @@ const noProgress = (): void => {};
 /** Passes on what is progress of it: whoever listens, what a function reports must not fail its call. */
 function report(onProgress: (progress: Progress) => void, given: Partial<Progress> | undefined): void {
   const { progress, total, message } = given ?? {};
-  if (progress === undefined || !Number.isFinite(progress)) return;
+  if (typeof progress !== 'number') return;
   onProgress({
     progress,
-    ...(total !== undefined && Number.isFinite(total) ? { total } : {}),
+    ...(typeof total === 'number' && Number.isFinite(total) ? { total } : {}),
     ...(typeof message === 'string' ? { message } : {}),
   });
 }

@@ -127,7 +127,7 @@ export interface AskingState extends ApprovalParts {
   /** Highest level that was notified, by tenant and approval, as far as this instance knows. */
   readonly notified: Map<string, number>;
   /** Decisions that this instance carries out at the moment. */
-  readonly atWork: Set<string>;
+  readonly atWork: Map<string, Promise<void>>;
   /** Decisions that this instance gave up although its claim may still be in force: the store became unavailable. */
   readonly leftOff: Map<string, ApprovalClosing>;
   /** Background work under way. */

@@ -20,25 +20,31 @@ const AT_WORK_MAX = 1000;
  * that waits for this very approval is touched.
  */
 export async function carryOut(state: ApprovalState, closing: ApprovalClosing): Promise<void> {
-  const { store, atWork, leftOff, instanceId, limits } = state;
-  const { tenantId, approvalId } = closing;
-  const key = keyOf(tenantId, approvalId);
+  const { atWork } = state;
+  const key = keyOf(closing.tenantId, closing.approvalId);
   if (atWork.has(key) || atWork.size >= AT_WORK_MAX) return;
-  atWork.add(key);
+  const work = carryOutOnce(state, closing, key).finally(() => atWork.delete(key));
+  atWork.set(key, work);
+  await work;
+}
+
+/** As `carryOut`, and waits where this instance carries the decision out already: a sweep may have found it first. */
+export const carriedOut = (state: ApprovalState, closing: ApprovalClosing): Promise<void> =>
+  state.atWork.get(keyOf(closing.tenantId, closing.approvalId)) ?? carryOut(state, closing);
+
+async function carryOutOnce(state: ApprovalState, closing: ApprovalClosing, key: string): Promise<void> {
+  const { store, leftOff, instanceId, limits } = state;
+  const { tenantId, approvalId } = closing;
   // The claim counts as held until the store says otherwise, since an answer may be lost.
   if (leftOff.size < AT_WORK_MAX) leftOff.set(key, closing);
-  try {
-    if (await store.claim(tenantId, approvalId, instanceId, limits.leaseMs)) {
-      try {
-        if (await isCarriedOut(state, tenantId, approvalId)) await store.mark(tenantId, approvalId, 'finished');
-      } finally {
-        await store.release(tenantId, approvalId, instanceId);
-      }
+  if (await store.claim(tenantId, approvalId, instanceId, limits.leaseMs)) {
+    try {
+      if (await isCarriedOut(state, tenantId, approvalId)) await store.mark(tenantId, approvalId, 'finished');
+    } finally {
+      await store.release(tenantId, approvalId, instanceId);
     }
-    leftOff.delete(key);
-  } finally {
-    atWork.delete(key);
   }
+  leftOff.delete(key);
 }
 
 /** False when the call still waits for this approval, or people have not been notified yet. */

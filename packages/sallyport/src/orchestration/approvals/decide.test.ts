@@ -27,6 +27,30 @@ describe('a call that a person has to confirm', () => {
     expect(facts.at(-1)).toMatchObject({ by: ALICE.id, reason: 'fine', decision: 'approved', approval_id: approvalId });
   });
 
+  test('ORC-05.7 a no has ended the call when it is answered, also where a sweep of this instance was faster', async () => {
+    const made = await approvalsOf();
+    const { approvals, approvalStore } = made;
+    const waiting = await made.ask({ tool_id: 'send', parameters: { n: 1 } });
+    const { close, claim } = approvalStore;
+    const swept = Promise.withResolvers<void>();
+    Object.assign(approvalStore, {
+      close: async (...given: Parameters<typeof close>) => {
+        const isClosed = await close(...given);
+        void approvals.sweep();
+        await swept.promise;
+        return isClosed;
+      },
+      claim: async (...given: Parameters<typeof claim>) => {
+        swept.resolve();
+        for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+        return claim(...given);
+      },
+    });
+    await approvals.deny({ approvalId: questionOf(waiting).approvalId, approver: BOB });
+    expect(await rowOf(made, waiting)).toMatchObject({ state: 'DENIED', failure: { code: 'E3807' } });
+    await approvals.idle();
+  });
+
   test('VIS-06.3 a policy that forbids it meanwhile is not passed by the approval', async () => {
     let allowed = true;
     const decide = () => ({ allowed, policies: ['p'], engine: 'e', version: '1' });

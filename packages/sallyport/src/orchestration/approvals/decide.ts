@@ -4,7 +4,7 @@ import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import { isSamePerson } from '../../domain/principal/root-holder.ts';
 import type { ApprovalClosing, ApprovalOutcome, StoredRule, StoredVote } from '../approval-store.port.ts';
 import { type ApprovalState, type Approver, inBackground } from './approvals-state.ts';
-import { carryOut } from './carry-out.ts';
+import { carriedOut, carryOut } from './carry-out.ts';
 import { personOf, rightToDecide } from './eligible.ts';
 import { noteFact } from './events.ts';
 import { decidedAlready, digestOf, findPending, noSuchApproval, type Pending } from './pending.ts';
@@ -212,7 +212,7 @@ async function closeApproved(
 
 /** The decision is final; the next sweep does what is not done now. */
 const done = (state: ApprovalState, closing: ApprovalClosing): Promise<void> =>
-  inBackground(state, 'approval-not-carried-out', () => carryOut(state, closing));
+  inBackground(state, 'approval-not-carried-out', () => carriedOut(state, closing));
 
 function closingOf(
   { clock }: ApprovalState,

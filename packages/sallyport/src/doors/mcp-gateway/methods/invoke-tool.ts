@@ -181,7 +181,7 @@ function tokenIn(params: Params): string | number | undefined {
   return typeof progressToken === 'string' || typeof progressToken === 'number' ? progressToken : undefined;
 }
 
-/** MCP requires progress to increase with each notification; other updates are dropped. */
+/** MCP requires progress to increase with each notification; other updates are dropped, and what is no finite number. */
 function progressNotifier(
   token: () => string | number | undefined,
   notify: (text: string) => void,
@@ -189,7 +189,7 @@ function progressNotifier(
   let last = Number.NEGATIVE_INFINITY;
   return (step) => {
     const progressToken = token();
-    if (step.progress <= last || progressToken === undefined) return;
+    if (!(step.progress > last && Number.isFinite(step.progress)) || progressToken === undefined) return;
     last = step.progress;
     notify(notificationText('notifications/progress', { progressToken, ...step }));
   };
