@@ -52,7 +52,7 @@ export interface StoredValue extends ChannelPlace {
 
 /** A state as it is stored. */
 export interface StoredThreadState extends ThreadRecord {
-  /** Values that are stored of the versions it has; to store, those that are new. */
+  /** Read: the stored values of its versions. Written: the new values alone. */
   readonly values: readonly StoredValue[];
 }
 

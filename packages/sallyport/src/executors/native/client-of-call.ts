@@ -79,7 +79,7 @@ export function clientOfCall(call: ExecutorCall): CallClient {
   };
 }
 
-/** Data of a log message as JSON: whoever listens, what a function logs must not fail its call. */
+/** Data of a log message as JSON. A message fails no call, with a client that listens as without one. */
 function loggable(data: unknown): unknown {
   try {
     return data instanceof Error ? String(data) : (plainJson(data).value ?? null);

@@ -139,7 +139,7 @@ const FLAGS: ReadonlySet<string> = new Set([TRANSACTED, MCP_RESULT]);
 
 const noProgress = (): void => {};
 
-/** Passes on what is progress of it: whoever listens, what a function reports must not fail its call. */
+/** Passes progress on, without its faulty members. A report fails no call, with a client that listens as without one. */
 function report(onProgress: (progress: Progress) => void, given: Partial<Progress> | undefined): void {
   const { progress, total, message } = given ?? {};
   if (typeof progress !== 'number') return;

@@ -32,8 +32,8 @@ export interface NamedOperation {
 }
 
 /**
- * Gives each operation of a document a unique id, the same at every import: of operations with one name, those that are
- * registered keep their ids, in whatever order a document lists them; the others get a number.
+ * Gives each operation of a document a unique id, the same at every import. Where several have one name, registered operations
+ * keep their ids, in whatever order a document lists them; each other one gets a number.
  * @param operations of the whole document
  */
 export function toolIds(
