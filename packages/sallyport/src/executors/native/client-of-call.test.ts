@@ -104,8 +104,7 @@ test('EXE-12.1 progress of a function that is none is passed over, and fails no 
   const seen: unknown[] = [];
   const executor = createNativeExecutor();
   executor.register('f', '1.0.0', (_parameters, { progress }) => {
-    for (const given of [{ progress: 1n }, undefined, { progress: 1, total: 'two' }])
-      progress(given as never);
+    for (const given of [{ progress: 1n }, undefined, { progress: 1, total: 'two' }]) progress(given as never);
     return 'done';
   });
   const onProgress = (progress: unknown) => void seen.push(progress);
