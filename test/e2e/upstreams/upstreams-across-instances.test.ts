@@ -125,7 +125,7 @@ test('REG-09.6 OPS-04.1 what an operator refuses or accepts at one instance hold
   await expect.poll(() => waiting(two), ENOUGH).toEqual([['growing__more-1', 'rejected']]);
   await one.layer.ask('upstreams.accept', { name: 'growing', tool: 'more-1' }, LOCAL);
   await expect.poll(() => toolIds(two), ENOUGH).toContain('growing__more-1');
-  expect(await waiting(two)).toEqual([]);
+  await expect.poll(() => waiting(two), ENOUGH).toEqual([]);
 }, 60_000);
 
 test('REG-09.5 REG-09.6 OPS-04.1 what was accepted at one instance holds at once at the other, which shows another definition', async () => {
