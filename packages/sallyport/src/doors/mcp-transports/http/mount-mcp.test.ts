@@ -129,6 +129,9 @@ describe('sessions of the 2025 era', () => {
   });
 
   it('a session has one GET stream, its newest, and none without a token', async () => {
+    // With room for two, no limit ends the first one.
+    await server.close();
+    server = await startMcpServer({ streamsMax: 2, changesTogetherMs: 1 });
     const session = await openSession();
     const stop = new AbortController();
     const get = (headers: Record<string, string>) =>
