@@ -13,6 +13,7 @@ const DEPTH_MAX = 16;
 /** Folders that never belong to a skill. */
 const LEFT_OUT = new Set(['.git', 'node_modules', '__pycache__']);
 const EXECUTABLE = 0o111;
+const ONE_SKILL = 'Name the folder of one skill at a time, or take files out.';
 
 /**
  * Reads the files of a folder, ordered by path. Nothing outside the folder is read: links are refused, wherever they
@@ -29,10 +30,12 @@ export async function readFolder(name: string, io: CliIo): Promise<SkillImportFi
   const files: SkillImportFile[] = [];
   let bytes = 0;
   for await (const path of pathsIn(root, '', 0)) {
-    if (files.length === FILES_MAX) throw usageError(`${name} holds more than ${FILES_MAX} files.`);
+    if (files.length === FILES_MAX) throw usageError(`${name} holds more than ${FILES_MAX} files. ${ONE_SKILL}`);
     const { file, size } = await readOne(root, path);
     bytes += size;
-    if (bytes > BYTES_MAX) throw usageError(`The files of ${name} are larger than ${BYTES_MAX} bytes together.`);
+    if (bytes > BYTES_MAX) {
+      throw usageError(`The files of ${name} are larger than ${BYTES_MAX} bytes together. ${ONE_SKILL}`);
+    }
     files.push(file);
   }
   return files;
