@@ -21,7 +21,7 @@ export async function verifyLedger(
   signer: CheckpointSigner,
   outside?: OutsideKnowledge,
 ): Promise<AuditVerification> {
-  const known = outside && { ...outside, last: outside.head() };
+  const known = outside && { ...outside, last: outside.head(), begunAt: outside.now() };
   const verification = createCallVerification(store);
   const chains = await verifyChains(store, signer, verification.read);
   const { warnings, ...heads } = known === undefined ? NO_HEADS : await verifyHeads(store, signer, known, chains);

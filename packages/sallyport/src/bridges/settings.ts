@@ -5,6 +5,7 @@ import type { ValuesOf } from '../domain/settings/setting.ts';
 /** Settings of checkpoints (000 §3.3.8). */
 export const TOOL_CHECKPOINT_SETTINGS = {
   intervalMs: seconds('checkpoints.interval_seconds', {
+    timed: true,
     minimum: 1,
     default: 30,
     sentence: 'How often the layer takes the state of a running tool that offers one, unless the call says otherwise.',

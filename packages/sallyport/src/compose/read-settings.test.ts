@@ -105,6 +105,11 @@ describe('settings', () => {
     [{ 'server.prort': 7 }, 'there is no setting server.prort; did you mean server.port'],
     [{ 'doors.public_url': 'x' }, 'there is no setting doors.public_url; did you mean server.public_url'],
     [{ 'server.port': 65_536 }, 'server.port must be at most 65535.'],
+    // Longer than a timer counts, which would fire at once; and further than any date.
+    [{ 'shutdown.grace_seconds': 2_147_484 }, 'shutdown.grace_seconds must be at most 2147483.'],
+    [{ 'sandbox.warm_age_minutes': 35_792 }, 'sandbox.warm_age_minutes must be at most 35791.'],
+    [{ 'checkpoints.macro_days': 36_526 }, 'checkpoints.macro_days must be at most 36525.'],
+    [{ 'quota.idle_seconds': 3_155_760_001 }, 'quota.idle_seconds must be at most 3155760000.'],
     [{ 'server.port': -1 }, 'server.port must be at least 0.'],
     [{ 'servr.prt': 7 }, 'there is no setting servr.prt; did you mean server.port'],
     [{ nothing: 7 }, 'there is no setting nothing.'],

@@ -75,6 +75,8 @@ export interface ExecutorCall {
   readonly clientCan?: () => AskedClient['can'] | undefined;
   /** Called with a run's usage as soon as it is over, failed or not; equal to the usage in an outcome. */
   readonly onUsage?: (usage: Usage) => void;
+  /** Called when the executor begins to undo a failed run's changes: the call ends when it is done, however late. */
+  readonly onUndoing?: () => void;
   /** Called when the executor has undone a failed run's changes, before it throws: the call ends as rolled back. */
   readonly onRolledBack?: () => void;
   /** Records changes that the layer can undo; absent while the executor is only asked for its question. */

@@ -37,6 +37,12 @@ export const openToRead = (folder: FileHandle, name: RawName): Promise<FileHandl
 /** Creates a file that must not exist, private to its owner. */
 export const makeFile = (folder: FileHandle, name: RawName): Promise<FileHandle> => open(at(folder, name), MAKE, 0o600);
 
+/** Writes all bytes at a position; a write of the system takes fewer where the disk is nearly full. */
+export async function writeAt(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; )
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+}
+
 /** Opens the folder at an absolute path of real names, from the root. @throws ENOTDIR or ELOOP for a link on the way */
 export async function openPath(path: string): Promise<FileHandle> {
   let folder = await open('/', PROBE_FOLDER);

@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@sallyport/std/clock';
@@ -12,7 +12,7 @@ import { loadSigningKeys, replaceSigningKeys, type SigningKeys } from './keys/si
 
 /** Folder of the public halves of replaced pairs. They are kept: audit signatures are verified with them. */
 const RETIRED_FOLDER = 'retired';
-/** Most replaced keys that are read; with more the layer refuses to start. */
+/** Most files of that folder that are read, that of the current pair among them; with more the layer refuses to start. */
 const RETIRED_MAX = 1_000;
 /** How often the folder is polled for a pair that another instance put in force, in ms. */
 const FOLLOW_MS = 30_000;
@@ -48,7 +48,7 @@ export interface KeyRing extends KeySource, AsyncDisposable {
   published(): JsonWebKeySet;
 }
 
-/** A replaced pair, as stored in its file. */
+/** A replaced pair, as stored in its file, or the current one: its file counts from when it is replaced. */
 interface RetiredKey {
   readonly kid: string;
   readonly public_key: string;
@@ -144,18 +144,23 @@ async function lookAgain(state: State): Promise<boolean> {
 
 /** The old key is listed before the new one signs: no token is ever without a key. */
 async function rotate(state: State, overlapMs: number): Promise<SigningKeys> {
+  // Another instance may have replaced the pair since this one looked.
+  const old = await loadSigningKeys(state.folder);
   const now = state.clock.now();
-  const old = state.own;
-  const retired: RetiredKey = {
-    kid: old.kid,
-    public_key: old.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    retired_at: new Date(now).toISOString(),
-    accepted_until: new Date(now + overlapMs).toISOString(),
-  };
-  await writeRetired(state.folder, retired);
-  await replaceSigningKeys(state.folder);
+  const acceptedUntil = new Date(now + overlapMs).toISOString();
+  const keep = ({ kid, publicKey }: SigningKeys): Promise<void> =>
+    writeRetired(state.folder, {
+      kid,
+      public_key: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      retired_at: new Date(now).toISOString(),
+      accepted_until: acceptedUntil,
+    });
+  await keep(old);
+  // The new one too: another instance that rotates in this moment may put its own in the place, and what this one has
+  // signed until then is verified with it.
+  await replaceSigningKeys(state.folder, keep);
   await readFolder(state);
-  state.log.warn('own-key-rotated', { kid: state.own.kid, old_kid: old.kid, accepted_until: retired.accepted_until });
+  state.log.warn('own-key-rotated', { kid: state.own.kid, old_kid: old.kid, accepted_until: acceptedUntil });
   return state.own;
 }
 
@@ -163,7 +168,7 @@ async function writeRetired(folder: string, retired: RetiredKey): Promise<void> 
   const file = join(folder, RETIRED_FOLDER, `${retired.kid}.json`);
   try {
     await mkdir(join(folder, RETIRED_FOLDER), { recursive: true, mode: 0o700 });
-    const draft = `${file}.draft`;
+    const draft = `${file}.${randomUUID()}`;
     await writeFile(draft, `${JSON.stringify(retired, null, 2)}\n`, { mode: 0o600 });
     await rename(draft, file);
   } catch (cause) {

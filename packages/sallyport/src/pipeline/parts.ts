@@ -80,6 +80,7 @@ export const CALL_SETTINGS = {
   }),
   timeoutMsMax: EXECUTION_MAXIMA.timeoutMs,
   laterTimeoutMsMax: seconds('workers.timeout_seconds_max', {
+    timed: true,
     minimum: 0.001,
     default: 86_400,
     sentence: 'Longest timeout of an asynchronous call, extensions included.',

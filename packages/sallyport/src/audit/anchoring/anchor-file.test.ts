@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { anchorFile } from './anchor-file.ts';
 
 const checkpoint = { chainId: 'one', seq: 3, hash: 'h', time: '2026-01-01T00:00:00Z', keyId: 'k', signature: 's' };
@@ -11,7 +11,10 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'anchors-'));
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true });
+});
 
 const lines = async (path: string): Promise<unknown[]> =>
   (await readFile(path, 'utf8')).split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
@@ -41,4 +44,19 @@ test('AUD-07 a file that cannot be written is an error', async () => {
 
 test('AUD-07 a head that a full disk does not take is an error', async () => {
   await expect(anchorFile('/dev/full')(checkpoint)).rejects.toMatchObject({ code: 'ENOSPC' });
+});
+
+test('AUD-07.4 of a head that the disk took a part of nothing stays, so that the file can be read', async () => {
+  const path = join(folder, 'anchors.jsonl');
+  await anchorFile(path)(checkpoint);
+  await using file = await open(path);
+  const handle = Object.getPrototypeOf(file) as typeof file;
+  const { appendFile } = handle;
+  vi.spyOn(handle, 'appendFile').mockImplementationOnce(async function (this: typeof file, data) {
+    await appendFile.call(this, String(data).slice(0, 9));
+    throw new Error('no space');
+  });
+  await expect(anchorFile(path)({ ...checkpoint, seq: 4 })).rejects.toThrow('no space');
+  await anchorFile(path)({ ...checkpoint, seq: 5 });
+  expect(await lines(path)).toEqual([anchor, { ...anchor, seq: 5 }]);
 });

@@ -12,7 +12,12 @@ export function anchorFile(path: string): (checkpoint: ChainCheckpoint) => Promi
   return async (checkpoint) => {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await using file = await open(path, 'a', 0o600);
-    await file.appendFile(`${JSON.stringify(anchorOf(checkpoint))}\n`);
+    const { size } = await file.stat();
+    // A part of a line would make the whole file one that `audit verify --anchors` does not read.
+    await file.appendFile(`${JSON.stringify(anchorOf(checkpoint))}\n`).catch(async (cause: unknown) => {
+      await file.truncate(size).catch(() => undefined);
+      throw cause;
+    });
     await file.datasync();
   };
 }

@@ -33,12 +33,12 @@ const TURNS_LATE = 2;
  * Compares the chains with the heads that are kept outside the tables (AUD-07). An attacker with write access only to
  * the tables can cut a chain, delete it, rewrite it and delete its signed heads, but cannot change the heads kept
  * elsewhere.
- * @param outside with `last`, which is {@link OutsideKnowledge.head} before the chains were read
+ * @param outside with `last`, which is {@link OutsideKnowledge.head} before the chains were read, and when that was
  */
 export async function verifyHeads(
   store: LedgerStore,
   signer: CheckpointSigner,
-  outside: OutsideKnowledge & { readonly last: ChainHead },
+  outside: OutsideKnowledge & { readonly last: ChainHead; readonly begunAt: number },
   chains: readonly ChainReport[],
 ): Promise<VerifiedHeads> {
   const { chainId, last } = outside;
@@ -81,11 +81,14 @@ async function deleted(store: LedgerStore, head: KeptHeads['heads'][number]): Pr
 
 /**
  * Chains with old events after their last signed head: left by a killed instance until its next start, or by deleted
- * heads.
+ * heads. They are as old as they were when the reading began, since heads that were signed meanwhile were not read.
  */
-function unsigned({ everyMs, now }: OutsideKnowledge, chains: readonly ChainReport[]): string[] {
+function unsigned(
+  { everyMs, begunAt }: { readonly everyMs: number; readonly begunAt: number },
+  chains: readonly ChainReport[],
+): string[] {
   return chains.flatMap(({ chain_id, unsigned_since: since }) =>
-    since === undefined || now() - Date.parse(since) < TURNS_LATE * everyMs
+    since === undefined || begunAt - Date.parse(since) < TURNS_LATE * everyMs
       ? []
       : [`The events of chain ${chain_id} since ${since} are covered by no signed head of the table.`],
   );

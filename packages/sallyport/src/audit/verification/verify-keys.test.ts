@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { createKeyVerification } from './verify-keys.ts';
 
@@ -58,4 +58,14 @@ test('PIPE-09 AUD-07 keys are asked for ten thousand at once, and those missing 
   );
   expect(questions).toEqual([10_000, 1]);
   expect(warnings).toEqual([expect.stringContaining('any more: 10000, the first is 0 of acme.')]);
+});
+
+test('PIPE-09 AUD-07 a key that expires while the record is read is not missed', async () => {
+  const holders = vi.fn(async () => []);
+  let now = 10 * DAY + 1;
+  const verification = createKeyVerification({ keys: { holders }, ttlMs: DAY, now: () => now });
+  await verification.read([row('one')]);
+  now = 11 * DAY;
+  expect(await verification.finish()).toEqual([]);
+  expect(holders.mock.calls).toEqual([[[]]]);
 });

@@ -28,12 +28,16 @@ export interface KeyVerification {
  * it: it may have expired when keys were held for a shorter time.
  */
 export function createKeyVerification({ keys, ttlMs, now }: KeysToVerify): KeyVerification {
-  let asked: CallKey[] = [];
+  let asked: (CallKey & { readonly acceptedAt: number })[] = [];
   let missing = 0;
   let first: CallKey | undefined;
+  const mustHold = ({ acceptedAt }: { readonly acceptedAt: number }): boolean =>
+    acceptedAt > now() + CLOCKS_APART_MS - ttlMs;
   const ask = async (): Promise<void> => {
-    const holders = new Set((await keys.holders(asked)).map(textOfCall));
-    for (const call of asked) {
+    // Judged anew: the row may have been read minutes ago.
+    const holding = asked.filter(mustHold);
+    const holders = new Set((await keys.holders(holding)).map(textOfCall));
+    for (const call of holding) {
       if (holders.has(textOfCall(call))) continue;
       missing += 1;
       first ??= call;
@@ -42,10 +46,10 @@ export function createKeyVerification({ keys, ttlMs, now }: KeysToVerify): KeyVe
   };
   return {
     async read(records) {
-      const since = now() + CLOCKS_APART_MS - ttlMs;
-      for (const { state, idempotencyKey, acceptedAt, tenantId, invocationId } of records) {
-        if (state !== 'COMPLETED' || idempotencyKey === undefined || acceptedAt <= since) continue;
-        asked.push({ tenantId, invocationId });
+      for (const record of records) {
+        const { state, idempotencyKey, acceptedAt, tenantId, invocationId } = record;
+        if (state !== 'COMPLETED' || idempotencyKey === undefined || !mustHold(record)) continue;
+        asked.push({ tenantId, invocationId, acceptedAt });
       }
       if (asked.length >= ASKED_AT_ONCE) await ask();
     },

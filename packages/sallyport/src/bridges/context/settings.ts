@@ -14,6 +14,7 @@ export const CONTEXT_SETTINGS = {
     sentence: 'Whether checkpoints of tools are reported to the context server too.',
   }),
   timeoutMs: seconds('context.timeout_seconds', {
+    timed: true,
     minimum: 1,
     default: 10,
     sentence: 'Longest wait for an answer of the context server.',

@@ -10,6 +10,7 @@ export const DOCUMENT_SETTINGS = {
       'Name of the upstream that documents for tools come from: an MCP server with the tools of a document server.',
   }),
   requestMs: seconds('document_bridge.request_timeout_seconds', {
+    timed: true,
     minimum: 0.001,
     default: 30,
     sentence: 'How long the document server may take for one request.',
@@ -21,6 +22,7 @@ export const DOCUMENT_SETTINGS = {
     sentence: 'How often a request that failed is made again, unless it ran out of time.',
   }),
   retryMs: seconds('document_bridge.retry_seconds', {
+    timed: true,
     minimum: 0,
     default: 0.1,
     sentence: 'Pause before the first of them; it doubles with each.',

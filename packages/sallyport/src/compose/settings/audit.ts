@@ -13,6 +13,7 @@ export const AUDIT_ROWS = [
 /** Signing of the hash chain. */
 export const CHECKPOINT_SETTINGS = {
   everyMs: seconds('audit.checkpoint_seconds', {
+    timed: true,
     minimum: 0.05,
     default: 60,
     sentence: 'How often the head of the hash chain is signed while there are new events.',

@@ -73,12 +73,14 @@ export const WARM_POOL_SETTINGS = {
       'Sandboxes that stand ready for calls at most, all kinds together; each holds some 3 MB, with a waiting Node some 18 MB. 0 keeps none.',
   }),
   keepMs: minutes('sandbox.warm_keep_minutes', {
+    timed: true,
     whole: true,
     minimum: 1,
     default: WARM_POOL_DEFAULTS.keepMs / MINUTE_MS,
     sentence: 'How long after its last call something stands ready for calls of the same kind.',
   }),
   ageMaxMs: minutes('sandbox.warm_age_minutes', {
+    timed: true,
     whole: true,
     minimum: 1,
     default: WARM_POOL_DEFAULTS.ageMaxMs / MINUTE_MS,

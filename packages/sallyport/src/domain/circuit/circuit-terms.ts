@@ -45,6 +45,7 @@ export const CIRCUIT_SETTINGS = {
     sentence: 'With fewer calls in the window a circuit does not open.',
   }),
   waitMs: seconds('circuits.wait_duration_in_open_state_seconds', {
+    maximum: 86_400,
     default: 60,
     sentence: 'How long a circuit stays open before trial calls are let through; 0 to 86400.',
   }),

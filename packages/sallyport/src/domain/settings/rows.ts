@@ -1,3 +1,4 @@
+import { TIMER_MS_MAX } from '@sallyport/std/timer-max';
 import type { Setting } from './setting.ts';
 
 /** Description that every setting has. */
@@ -17,9 +18,15 @@ interface SaidOfNumber extends Said<number> {
 /** Description of a time: the name of the function gives the unit. */
 interface SaidOfTime extends Said<number> {
   readonly minimum?: number;
+  readonly maximum?: number;
   /** True when only whole numbers of the unit are accepted. */
   readonly whole?: true;
+  /** True when a timer counts it, so that it may be no longer than that can count. */
+  readonly timed?: true;
 }
+
+/** The longest time of a setting: the ends that are computed from it are dates to every part. */
+const CENTURY_MS = 36_525 * 86_400_000;
 
 const MS_OF = { seconds: 1000, minutes: 60_000, days: 86_400_000 } as const;
 
@@ -27,6 +34,7 @@ const MS_OF = { seconds: 1000, minutes: 60_000, days: 86_400_000 } as const;
 export const integer = <const Key extends string>(key: Key, said: SaidOfNumber): Setting<Key, number> => ({
   key,
   type: 'integer',
+  ...longest(said.unit),
   ...said,
 });
 
@@ -34,6 +42,7 @@ export const integer = <const Key extends string>(key: Key, said: SaidOfNumber):
 export const number = <const Key extends string>(key: Key, said: SaidOfNumber): Setting<Key, number> => ({
   key,
   type: 'number',
+  ...longest(said.unit),
   ...said,
 });
 
@@ -86,7 +95,15 @@ export const someOf = <const Key extends string, const Word extends string>(
 function time<const Key extends string>(
   key: Key,
   unit: keyof typeof MS_OF,
-  { whole, ...said }: SaidOfTime,
+  { whole, timed, ...said }: SaidOfTime,
 ): Setting<Key, number> {
-  return { key, type: whole === true ? 'integer' : 'number', unit, scale: MS_OF[unit], ...said };
+  const range = longest(unit, timed === true ? TIMER_MS_MAX : CENTURY_MS);
+  return { key, type: whole === true ? 'integer' : 'number', unit, scale: MS_OF[unit], ...range, ...said };
 }
+
+/** The maximum of a time in a unit; nothing for what is no time. */
+function longest(unit: string | undefined, ms = CENTURY_MS): { readonly maximum?: number } {
+  return isTimeUnit(unit) ? { maximum: Math.floor(ms / MS_OF[unit]) } : {};
+}
+
+const isTimeUnit = (unit: string | undefined): unit is keyof typeof MS_OF => unit !== undefined && unit in MS_OF;

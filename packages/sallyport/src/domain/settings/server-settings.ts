@@ -3,12 +3,14 @@ import { integer, seconds } from './rows.ts';
 /** How servers stop. */
 export const STOP_SETTINGS = {
   graceMs: seconds('shutdown.grace_seconds', {
+    timed: true,
     minimum: 0,
     default: 10,
     sentence:
       'How long running calls of every door may continue once the layer is asked to stop. What runs longer ends with E3811.',
   }),
   noticeMs: seconds('shutdown.notice_seconds', {
+    timed: true,
     minimum: 0,
     default: 0,
     sentence: 'How long the doors go on taking calls after readiness said no, so that load balancers notice first.',

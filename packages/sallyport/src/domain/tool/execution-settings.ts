@@ -4,6 +4,7 @@ import { integer, seconds } from '../settings/rows.ts';
 /** Limits of a call whose manifest names none (REG-01). */
 export const EXECUTION_SETTINGS = {
   timeoutMs: seconds('calls.timeout_seconds', {
+    timed: true,
     minimum: 0.001,
     default: 30,
     sentence: 'Timeout of a tool that names none and is none of an upstream.',
@@ -51,6 +52,7 @@ export const EXECUTION_SETTINGS = {
 /** Limits that no call exceeds. */
 export const EXECUTION_MAXIMA = {
   timeoutMs: seconds('calls.timeout_seconds_max', {
+    timed: true,
     minimum: 0.001,
     default: 900,
     sentence: 'Longest timeout of a synchronous call.',
@@ -72,12 +74,14 @@ export const EXECUTION_MAXIMA = {
 /** Times for tools of upstreams. */
 export const UPSTREAM_TOOL_TIMES = {
   timeoutMs: seconds('upstreams.timeout_seconds', {
+    timed: true,
     minimum: 0.001,
     default: 120,
     sentence:
       'Timeout of a tool of an upstream that names none. Each report of progress, and a person whom the upstream asks, begin it anew.',
   }),
   timeoutMsMax: seconds('upstreams.timeout_seconds_max', {
+    timed: true,
     minimum: 0.001,
     default: 900,
     sentence:

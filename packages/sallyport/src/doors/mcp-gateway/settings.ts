@@ -29,6 +29,7 @@ export const MCP_SETTINGS = {
       'Whether the user at an MCP client is asked to confirm calls there, where the client can; approvals always need an approver.',
   }),
   confirmationWaitMs: seconds('approvals.elicitation_wait_seconds', {
+    timed: true,
     whole: true,
     minimum: 1,
     default: 300,

@@ -3,6 +3,7 @@ import { seconds } from '../../domain/settings/rows.ts';
 /** Settings of how long other issuers' public keys are valid. */
 export const KEY_SETTINGS = {
   refreshMs: seconds('tokens.jwks_refresh_seconds', {
+    timed: true,
     whole: true,
     minimum: 1,
     default: 300,

@@ -71,7 +71,7 @@ describe('loadSigningKeys', () => {
     const publicFile = join(folder, 'signing-key.pub.pem');
     const written = async () => loadVerificationKeys(publicFile).then(([key]) => key?.kid);
     expect(await written()).toBe(old.kid);
-    const { kid } = await replaceSigningKeys(folder);
+    const { kid } = await replaceSigningKeys(folder, async () => {});
     expect([kid === old.kid, await written(), (await loadSigningKeys(folder)).kid]).toEqual([false, kid, kid]);
     await rm(publicFile);
     await loadSigningKeys(folder);
@@ -79,9 +79,9 @@ describe('loadSigningKeys', () => {
     await rm(join(folder, 'signing-key.pem'));
     await mkdir(join(folder, 'signing-key.pem'));
     const message = expect.stringContaining('signing-key.pem cannot be written');
-    await expect(replaceSigningKeys(folder)).rejects.toMatchObject({ code: 'E3900', message });
+    await expect(replaceSigningKeys(folder, async () => {})).rejects.toMatchObject({ code: 'E3900', message });
     expect((await readdir(folder)).sort()).toEqual(['signing-key.pem', 'signing-key.pub.pem']);
-    await expect(replaceSigningKeys(join(folder, 'absent'))).rejects.toMatchObject({ code: 'E3900' });
+    await expect(replaceSigningKeys(join(folder, 'absent'), async () => {})).rejects.toMatchObject({ code: 'E3900' });
   });
 });
 

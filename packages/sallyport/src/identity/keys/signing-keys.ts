@@ -36,14 +36,20 @@ export async function loadSigningKeys(folder: string): Promise<SigningKeys> {
 
 /**
  * Replaces the pair in a folder. A crash in between leaves the old pair in force.
+ * @param keep is given the new pair before it is in force
  * @returns the pair that is in force now
- * @throws E3900 naming the file that cannot be written
+ * @throws E3900 naming the file that cannot be written; what `keep` throws
  */
-export async function replaceSigningKeys(folder: string): Promise<SigningKeys> {
+export async function replaceSigningKeys(
+  folder: string,
+  keep: (keys: SigningKeys) => Promise<void>,
+): Promise<SigningKeys> {
   const file = join(folder, PRIVATE_FILE);
   const draft = `${file}.${randomUUID()}`;
+  const pem = await newKey();
+  await keep(await keysOf(file, pem));
   try {
-    await createFile(draft, await newKey());
+    await createFile(draft, pem);
     await rename(draft, file);
   } catch (cause) {
     await rm(draft, { force: true });

@@ -15,7 +15,8 @@ export const POSSESSION_SETTINGS = {
   proofMs: seconds('dpop.proof_seconds', {
     whole: true,
     minimum: 1,
+    maximum: 300,
     default: 60,
-    sentence: 'How old a proof may be, by its own clock; 300 at most. Each is accepted once.',
+    sentence: 'How old a proof may be, by its own clock. Each is accepted once.',
   }),
 };

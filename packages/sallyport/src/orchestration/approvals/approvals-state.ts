@@ -18,6 +18,7 @@ import type { StandingRules } from './standing-rules.ts';
 /** Settings of pending approvals. */
 export const APPROVAL_LIMIT_SETTINGS = {
   sweepMs: seconds('approvals.sweep_seconds', {
+    timed: true,
     minimum: 0.05,
     default: 15,
     sentence:

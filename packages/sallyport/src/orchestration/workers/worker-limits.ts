@@ -24,6 +24,7 @@ export const WORKER_SETTINGS = {
   }),
   roomMsMax: CALL_SETTINGS.laterTimeoutMsMax,
   leaseMs: seconds('workers.lease_seconds', {
+    timed: true,
     minimum: 1,
     default: 10,
     sentence:

@@ -1,4 +1,5 @@
 import { KiB } from '@sallyport/std/bytes';
+import { TIMER_MS_MAX } from '@sallyport/std/timer-max';
 import { boolean, integer, list, oneOf } from '../../domain/settings/rows.ts';
 
 /** Tools for the agent's own upkeep, where policies about the outside world only get in the way (002). */
@@ -58,6 +59,7 @@ export const GATE_SETTINGS = {
   timeoutMs: integer('gate.timeout_ms', {
     unit: 'ms',
     minimum: 1,
+    maximum: TIMER_MS_MAX,
     default: 10_000,
     sentence: 'Longest wait for its answer.',
   }),

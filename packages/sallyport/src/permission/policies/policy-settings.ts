@@ -1,3 +1,4 @@
+import { TIMER_MS_MAX } from '@sallyport/std/timer-max';
 import { integer, number } from '../../domain/settings/rows.ts';
 
 /** Settings of policy servers (000 §4.2.2). */
@@ -5,6 +6,7 @@ export const POLICY_SERVER_SETTINGS = {
   timeoutMs: integer('permission.timeout_ms', {
     unit: 'ms',
     minimum: 1,
+    maximum: TIMER_MS_MAX,
     default: 500,
     sentence: 'How long a policy server may take; after that the call is denied with E3206.',
   }),

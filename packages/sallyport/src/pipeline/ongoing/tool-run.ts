@@ -36,6 +36,7 @@ export class ToolRun {
   #progress: Progress | undefined;
   #usage: Usage | undefined;
   #permit: CircuitPermit | undefined;
+  #isUndoing = false;
   #trialFailed = false;
   #warnings: Warning[] | undefined;
   #facts: CallFact[] | undefined;
@@ -123,6 +124,16 @@ export class ToolRun {
   /** The next attempt reaches the executor. */
   beginAttempt(): void {
     this.#attempts += 1;
+    this.#isUndoing = false;
+  }
+
+  /** True once the executor undoes what this attempt changed. */
+  get isUndoing(): boolean {
+    return this.#isUndoing;
+  }
+
+  noteUndoing(): void {
+    this.#isUndoing = true;
   }
 
   noteFailedAttempt(failed: FailedAttempt): void {

@@ -16,6 +16,7 @@ import type {
 } from '../call.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import { type DeadlineTerms, startDeadline } from '../ongoing/time/deadline.ts';
+import type { ToolRun } from '../ongoing/tool-run.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
 import { openCheckpoints } from './attempts/call-checkpoints.ts';
@@ -100,7 +101,7 @@ async function attempts(
   const attempt = async (): Promise<Ran> => {
     const running = start(call, executorCall(call, ongoing, parts, checkpoints), controller.signal);
     try {
-      return { ran: await orAbandoned(running, controller.signal) };
+      return { ran: await orAbandoned(running, controller.signal, toolRun) };
     } catch (thrown) {
       throw underShownNames(call.tool.manifest, thrown);
     }
@@ -130,12 +131,21 @@ function termsOf({ grant, tool }: Needs): DeadlineTerms {
 const start = (call: Needs, given: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> =>
   call.confirmed ? call.executor.executeConfirmed(given, signal) : call.executor.execute(given, signal);
 
-/** The run's outcome, or the abort's reason when the executor does not stop in time. */
-function orAbandoned(running: Promise<ExecutorOutcome>, signal: AbortSignal): Promise<ExecutorOutcome> {
+/**
+ * The run's outcome, or the abort's reason when the executor does not stop in time. One that undoes what its tool did is
+ * waited for: nobody is to look at files that are half restored.
+ */
+function orAbandoned(
+  running: Promise<ExecutorOutcome>,
+  signal: AbortSignal,
+  toolRun: Pick<ToolRun, 'isUndoing'>,
+): Promise<ExecutorOutcome> {
   return new Promise((resolve, reject) => {
     let grace: NodeJS.Timeout | undefined;
     const onAbort = (): void => {
-      grace = setTimeout(() => reject(signal.reason), ABORT_GRACE_MS);
+      grace = setTimeout(() => {
+        if (!toolRun.isUndoing) reject(signal.reason);
+      }, ABORT_GRACE_MS);
     };
     const done = (): void => {
       clearTimeout(grace);

@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MiB } from '@sallyport/std/bytes';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type ChainedEvent, eventText } from '../../../domain/event/chained-event.ts';
 import { EMPTY_CHAIN, link } from '../../chain.ts';
 import { openJsonlEventSink } from './jsonl-event-sink.ts';
@@ -12,7 +12,10 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'jsonl-sink-'));
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true });
+});
 
 const event = (text: string): ChainedEvent =>
   link({ id: 'e1', type: 'ai.agent.tool.invoked', time: 0, tenantId: 'acme', data: { text } }, 'chain', EMPTY_CHAIN);
@@ -60,4 +63,26 @@ test('AUD-02.2 what a full disk does not take is an error, and the place of the 
   expect(sink.name).toBe('jsonl');
   await expect(sink.deliver([event('a')])).rejects.toMatchObject({ code: 'ENOSPC' });
   await sink.close();
+});
+
+test('AUD-02.2 a line that a full disk or a crash cut off is ended, and no event stands in it', async () => {
+  const path = join(folder, 'audit.jsonl');
+  const [one, two] = [event('one'), event('two')];
+  await writeFile(path, '{"cut');
+  const sink = await openJsonlEventSink(path);
+  await sink.deliver([one]);
+  const whole = `{"cut\n${linesOf([one])}`;
+  expect(await readFile(path, 'utf8')).toBe(whole);
+  await using file = await open(path);
+  const handle = Object.getPrototypeOf(file) as typeof file;
+  const { appendFile } = handle;
+  vi.spyOn(handle, 'appendFile').mockImplementationOnce(async function (this: typeof file, data) {
+    await appendFile.call(this, String(data).slice(0, 9));
+    throw new Error('no space');
+  });
+  await expect(sink.deliver([two])).rejects.toThrow('no space');
+  await sink.deliver([two]);
+  await sink.deliver([one]);
+  await sink.close();
+  expect(await readFile(path, 'utf8')).toBe(`${whole}${linesOf([two]).slice(0, 9)}\n${linesOf([two, one])}`);
 });

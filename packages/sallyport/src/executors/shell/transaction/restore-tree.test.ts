@@ -14,10 +14,11 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MiB } from '@sallyport/std/bytes';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { NotSecured } from './snapshot.ts';
 import { described, newScratch, secure } from './tree.fixture.ts';
 
@@ -28,7 +29,10 @@ beforeEach(() => {
   tree = scratch.tree;
   mkdirSync(tree);
 });
-afterEach(() => scratch.remove());
+afterEach(() => {
+  vi.restoreAllMocks();
+  scratch.remove();
+});
 const at = (...parts: string[]): string => join(tree, ...parts);
 
 /** A change to a tree; a change that the tree does not allow has no effect. */
@@ -253,4 +257,19 @@ describe('scope', () => {
   test('what cannot be read is not secured in part', async () => {
     await expect(secure(scratch.folder, [tree, at('missing')])).rejects.toThrow(NotSecured);
   });
+});
+
+test('EXE-03.3 a file is whole in the snapshot and again where the system takes its bytes in parts, as on a disk that is nearly full', async () => {
+  writeFileSync(at('a'), 'content '.repeat(100));
+  await using file = await open(at('a'));
+  const handle = Object.getPrototypeOf(file) as typeof file;
+  const write = handle.write as (bytes: Uint8Array, from: number, length: number, position: number) => unknown;
+  const inParts = function (this: typeof file, bytes: Uint8Array, from: number, length: number, position: number) {
+    return write.call(this, bytes, from, Math.min(length, 7), position);
+  };
+  vi.spyOn(handle, 'write').mockImplementation(inParts as typeof handle.write);
+  await using secured = await secure(scratch.folder, [tree]);
+  writeFileSync(at('a'), 'changed');
+  await secured.restore();
+  expect(readFileSync(at('a'), 'utf8')).toBe('content '.repeat(100));
 });

@@ -11,10 +11,11 @@ import {
   readlink,
   rename,
   symlink,
+  unlink,
   utimes,
 } from 'node:fs/promises';
 import { KiB } from '@sallyport/std/bytes';
-import { at, codeOf, makeFile, namesIn, openFolder, openPath, type RawName } from '../../folder-handle.ts';
+import { at, codeOf, makeFile, namesIn, openFolder, openPath, type RawName, writeAt } from '../../folder-handle.ts';
 import { TRANSACTION_BOUNDS } from '../settings.ts';
 import { removeTree, temporaryName } from './remove-tree.ts';
 import { type Scope, scopeOf } from './scope.ts';
@@ -162,9 +163,14 @@ async function restoreFile(
   if (now !== undefined && isUntouched(stamp, stampOf(now), restoring.snapshot.takenAt)) return;
   const temporary = temporaryName();
   const first = restoring.placed.get(content);
-  if (first === undefined) await makeAnew(restoring, folder, temporary, entry);
-  else await linkTo(restoring.root, first, folder, temporary);
-  await rename(at(folder, temporary), at(folder, name));
+  try {
+    if (first === undefined) await makeAnew(restoring, folder, temporary, entry);
+    else await linkTo(restoring.root, first, folder, temporary);
+    await rename(at(folder, temporary), at(folder, name));
+  } catch (thrown) {
+    await unlink(at(folder, temporary)).catch(() => undefined);
+    throw thrown;
+  }
   restoring.placed.set(content, place.path);
 }
 
@@ -204,7 +210,7 @@ async function fill(file: FileHandle, content: Content | undefined, pack: FileHa
     for (let done = 0; done < length; ) {
       const { bytesRead } = await pack.read(buffer, 0, Math.min(buffer.length, length - done), from + done);
       if (bytesRead === 0) throw new Error('the snapshot lacks the content of a file');
-      await file.write(buffer, 0, bytesRead, start + done);
+      await writeAt(file, buffer.subarray(0, bytesRead), start + done);
       done += bytesRead;
     }
   }

@@ -1,12 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLog } from '../../../telemetry/log.ts';
 import { NotSecured } from './snapshot.ts';
 import { openSnapshotFolder } from './snapshot-folder.ts';
+import { takeSnapshot } from './take-snapshot.ts';
 import { described, newScratch } from './tree.fixture.ts';
 
 const FIXTURE = join(import.meta.dirname, 'crash.fixture.ts');
@@ -94,4 +95,34 @@ test('EXE-03 snapshots are for their owner alone, and outside of what the comman
   expect([snapshots, kept.path].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
   expect(statSync(join(kept.path, 'contents')).mode & 0o777).toBe(0o600);
   for (const seen of [scratch.folder, snapshots, '/']) await expect(folder.make([seen])).rejects.toThrow(NotSecured);
+});
+
+test('EXE-03.3 SBX-08 a restore that fails, as on a full disk, leaves every file whole, and no later start takes back what was done since', async () => {
+  const file = join(scratch.tree, 'f0');
+  writeFileSync(file, 'a'.repeat(200_000));
+  const before = contents();
+  const folder = await openSnapshotFolder(snapshots, silentLog);
+  const kept = await folder.make([scratch.tree]);
+  const { signal } = new AbortController();
+  await using held = await takeSnapshot({ paths: [scratch.tree], globs: ['**'], bytesMax: 0, pack: kept.pack, signal });
+  // As a layer leaves it that is killed when its restore begins.
+  const left = join(snapshots, `1-1-1-${'0'.repeat(18)}`);
+  renameSync(kept.path, left);
+  writeFileSync(join(left, 'restore.json'), JSON.stringify(held.snapshot));
+  await kept.pack.close();
+  writeFileSync(file, 'changed');
+  const changed = contents();
+  const start = `await (await import(${JSON.stringify(join(import.meta.dirname, 'snapshot-folder.ts'))}))
+    .openSnapshotFolder(${JSON.stringify(snapshots)}, { error() {}, warn() {} })`;
+  // No file may grow beyond 100 KiB, as on a disk that is nearly full.
+  const limited = 'ulimit -f 200; exec "$0" --input-type=module -e "$1"';
+  execFileSync('sh', ['-c', limited, process.execPath, start], { stdio: 'inherit' });
+  expect(contents()).toEqual(changed);
+  await openSnapshotFolder(snapshots, silentLog);
+  expect(contents()).toEqual(changed);
+  // For the operator, who may have it restored after all.
+  renameSync(join(left, 'failed.json'), join(left, 'restore.json'));
+  await openSnapshotFolder(snapshots, silentLog);
+  expect(contents()).toEqual(before);
+  expect(readdirSync(snapshots)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '@sallyport/std/files/make-folder';
@@ -12,6 +12,8 @@ import type { HeldSnapshot } from './take-snapshot.ts';
 const PACK = 'contents';
 /** The index, written before the first file is restored: its existence means that a restore has begun. */
 const JOURNAL = 'restore.json';
+/** The index of a restore that failed. People were told, and what they did since then is not theirs to lose at a start. */
+const FAILED = 'failed.json';
 /** Names of snapshots; other entries of the folder are not ours. */
 const OURS = /^\d+-\d+-\d+-[0-9a-f]{18}$/;
 
@@ -35,7 +37,7 @@ export interface SnapshotFolder {
 
 /**
  * Opens the folder (created private to its owner) and cleans up after dead layers: a begun restore is finished; the
- * snapshot of an interrupted command is removed, and its files stay as they are.
+ * snapshot of an interrupted command is removed, and its files stay as they are. That of a restore that failed is kept.
  */
 export async function openSnapshotFolder(folder: string, log: Log): Promise<SnapshotFolder> {
   await makeFolder(folder);
@@ -66,7 +68,7 @@ async function newSnapshot(path: string, log: Log): Promise<KeptSnapshot> {
     async restore({ snapshot }) {
       failed = true;
       await writeJournal(path, snapshot);
-      await restoreTree(snapshot, pack);
+      await restoreOrGiveUp(path, snapshot, pack);
       failed = false;
     },
     async [Symbol.asyncDispose]() {
@@ -88,6 +90,16 @@ async function writeJournal(path: string, snapshot: Snapshot): Promise<void> {
   await rename(draft, join(path, JOURNAL));
 }
 
+/** @throws what ended the restore; then no start continues it */
+async function restoreOrGiveUp(path: string, snapshot: Snapshot, pack: FileHandle): Promise<void> {
+  try {
+    await restoreTree(snapshot, pack);
+  } catch (thrown) {
+    await rename(join(path, JOURNAL), join(path, FAILED));
+    throw thrown;
+  }
+}
+
 async function settleLeftover(folder: string, name: string, log: Log): Promise<void> {
   if (isAlive(name)) return;
   const path = join(folder, name);
@@ -96,8 +108,11 @@ async function settleLeftover(folder: string, name: string, log: Log): Promise<v
     if (journal !== undefined) {
       const snapshot = JSON.parse(journal) as Snapshot;
       await using pack = await open(join(path, PACK), 'r');
-      await restoreTree(snapshot, pack);
+      await restoreOrGiveUp(path, snapshot, pack);
       log.warn('restore-finished', { roots: snapshot.roots.map((root) => root.path) });
+    } else if (existsSync(join(path, FAILED))) {
+      log.error('snapshot-kept', { path });
+      return;
     } else {
       log.warn('snapshot-left-behind', { path });
     }

@@ -12,6 +12,7 @@ import {
   type RawName,
   rawName,
   shownName,
+  writeAt,
 } from '../../folder-handle.ts';
 import { TRANSACTION_BOUNDS } from '../settings.ts';
 import { type Scope, scopeOf } from './scope.ts';
@@ -244,7 +245,7 @@ async function copy(
     if (bytesRead === 0) break;
     const part = buffer.subarray(0, bytesRead);
     if (!hasHoles || !part.equals(ZEROS.subarray(0, part.length))) {
-      await pack.write(part, 0, part.length, from + position);
+      await writeAt(pack, part, from + position);
       const last = extents.at(-1);
       if (last !== undefined && last[0] + last[2] === position) last[2] += bytesRead;
       else extents.push([position, from + position, bytesRead]);

@@ -20,9 +20,11 @@ const never = new AbortController().signal;
 
 let scratch: ReturnType<typeof newScratch>;
 let rolledBack = 0;
+let undoing: string[] = [];
 beforeEach(() => {
   scratch = newScratch();
   rolledBack = 0;
+  undoing = [];
   mkdirSync(scratch.tree);
   writeFileSync(join(scratch.tree, 'file'), 'before');
 });
@@ -53,7 +55,8 @@ function call(script: string, config: Record<string, unknown> = {}, rw = scratch
   const onRolledBack = (): void => {
     rolledBack += 1;
   };
-  return { ...whole, grant: { ...whole.grant, filesystem }, onRolledBack };
+  const onUndoing = (): void => void undoing.push(file());
+  return { ...whole, grant: { ...whole.grant, filesystem }, onUndoing, onRolledBack };
 }
 
 describe.skipIf(!works)(`transactions${works ? '' : `, skipped: ${problem}`}`, () => {
@@ -110,6 +113,8 @@ describe.skipIf(!works)(`transactions${works ? '' : `, skipped: ${problem}`}`, (
     controller.abort(reason);
     await ended;
     expect([file(), rolledBack, readdirSync(snapshots())]).toEqual(['before', 1, []]);
+    // The layer is notified before the first file is restored.
+    expect(undoing).toEqual(['after\n']);
   });
 
   test('EXE-03.1 a command that only reads takes no snapshot', async () => {

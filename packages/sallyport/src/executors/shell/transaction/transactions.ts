@@ -150,6 +150,7 @@ function transaction(
     async settle(end) {
       if (!terms.ends.has(end)) return false;
       const fields = { invocation_id: call.invocationId, tool_id: call.tool.manifest.tool_id, end };
+      call.onUndoing?.();
       try {
         await kept.restore(held);
       } catch (cause) {

@@ -1,3 +1,5 @@
+import { TIMER_MS_MAX } from '@sallyport/std/timer-max';
+
 /** One of many runs that share one limit. */
 export interface TimedRun {
   /** Monotonic ms. */
@@ -17,8 +19,6 @@ export interface TimeLimit {
 
 /** Ms by which a timer may fire early as the monotonic clock sees it. */
 const EARLY_MS = 2;
-/** The longest delay that `setTimeout` can count. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
  * One limit for all runs: the first to begin is the first whose time is up, so one timer serves them all. It keeps the

@@ -57,6 +57,7 @@ export function executorCall(
     onUsage(usage) {
       ongoing.toolRun.noteUsage(usage);
     },
+    onUndoing: () => ongoing.toolRun.noteUndoing(),
     // The executor has already undone it; only the note is left to make (PIPE-03).
     onRolledBack: () => ongoing.undo.sayRolledBack(),
     whileAsking: (ask) => whileAsking(call, ongoing, ask),

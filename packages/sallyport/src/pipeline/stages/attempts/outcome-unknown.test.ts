@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { NativeFunction } from '../../../executors/native/native-executor.ts';
 import { newOngoingCall, type Resumed } from '../../ongoing/ongoing-call.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
@@ -127,6 +127,39 @@ test('what an executor has taken back is known', async () => {
     failure: { code: 'E3107' },
   });
 });
+
+test('EXE-03.6 PIPE-13 an executor that takes back what its tool did is waited for beyond the time in which others must stop', async () => {
+  const [native] = (await pipeline()).parts.executors.chain;
+  if (native === undefined) throw new Error('no executor');
+  const restored = Promise.withResolvers<void>();
+  const undoing = {
+    ...native,
+    async execute(call: Parameters<typeof native.execute>[0], signal: AbortSignal): Promise<never> {
+      await wait(60_000, undefined, { signal }).catch(() => {});
+      call.onUndoing?.();
+      await restored.promise;
+      call.onRolledBack?.();
+      throw signal.reason;
+    },
+  };
+  const { createCompositeExecutor } = await import('../../../executors/composite.ts');
+  const made = await pipeline({ executors: createCompositeExecutor([undoing]) });
+  await made.add(manifest('write', { side_effect_policy: 'irreversible', ...SHORT }), () => 1);
+  const graces: Promise<void>[] = [];
+  const { setTimeout: later } = globalThis;
+  // The time in which an aborted executor must stop, 5 s, is over at once.
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms: number) => {
+    if (ms !== 5_000) return later(run, ms);
+    graces.push(setImmediate().then(run));
+    return later(() => {}, 0);
+  }) as typeof setTimeout);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const running = made.call({ tool_id: 'write', parameters: { n: 1 } });
+  await expect.poll(() => graces.length, { timeout: 50_000 }).toBe(1);
+  await graces[0];
+  restored.resolve();
+  expect(await running).toMatchObject({ state: 'ROLLED_BACK', failure: { code: 'E3103' } });
+}, 60_000);
 
 describe('a call whose server answers with a task', () => {
   type Given = Parameters<typeof serverTasksOf>;

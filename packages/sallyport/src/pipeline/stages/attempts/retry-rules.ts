@@ -17,6 +17,7 @@ export const RETRY_SETTINGS = {
     sentence: 'Attempts that one call makes at most, whatever its tool says.',
   }),
   budgetMs: seconds('retry.budget_seconds', {
+    timed: true,
     minimum: 0,
     default: 30,
     sentence: 'Time that all attempts of a call after the first may take, waits included.',
