@@ -92,3 +92,18 @@ test('API-03.26 a connection that cannot be opened is an error for who subscribe
   }
   await watch('carol');
 });
+
+test('API-03.21 API-03.26 a resource is subscribed to again once its server has ended the subscription before', async () => {
+  const { server, watch, call } = await start();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.holdEnds = promise;
+  (await watch('alice'))[Symbol.dispose]();
+  const asked = { method: 'resources/unsubscribe', authorization: 'Bearer key-of-alice' };
+  await expect.poll(() => server.asked).toContainEqual(asked);
+  const again = watch('alice');
+  // The server has read by then what would have been sent before.
+  for (let times = 0; times < 10; times += 1) await call('alice');
+  resolve();
+  await again;
+  expect([...server.subscribed.values()].map((uris) => [...uris])).toEqual([[URI]]);
+});
