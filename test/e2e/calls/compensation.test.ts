@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Desk, openDesk, toolOf } from './desk.fixture.ts';
+import { AGENT, ALICE, type Desk, openDesk, toolOf } from './desk.fixture.ts';
 
 let desk: Desk;
+const slow = Promise.withResolvers<void>();
 beforeAll(async () => {
   desk = await openDesk();
   const write =
@@ -14,6 +15,9 @@ beforeAll(async () => {
   await desk.layer.registerFunction(toolOf('unbook', {}), write('unbook'));
   const booked = { side_effect_policy: 'compensatable' as const, compensation_tool_id: 'unbook' };
   await desk.layer.registerFunction(toolOf('book', booked), write('book'));
+  const asked = { ...booked, execution_config: { requires_approval: true } };
+  await desk.layer.registerFunction(toolOf('book_once_approved', asked), write('book'));
+  await desk.layer.registerFunction(toolOf('book_slowly', booked), ({ n }) => slow.promise.then(() => ({ n })));
 });
 afterAll(() => desk[Symbol.asyncDispose]());
 
@@ -55,4 +59,25 @@ test('VIS-03 it stops at the first that cannot be taken back, and says which', a
     expect.stringMatching(/^(?:failed|unknown)$/),
     'not_tried',
   ]);
+});
+
+test('VIS-03.6 a turn is not taken back while a call of it waits or runs', async () => {
+  const token = await desk.token(AGENT);
+  await desk.invoke('book', 20, turn('turn-3'), token);
+  const { approvalId, invocationId } = await desk.waits('book_once_approved', 21, turn('turn-3'), token);
+  const running = desk.invoke('book_slowly', 22, turn('turn-3'), token);
+  const outcomes = async (body: object = { turn_group_id: 'turn-3' }) => {
+    const answer = (await takeBack(token, body)).body as { complete: boolean; outcomes: { outcome: string }[] };
+    return [answer.complete, ...answer.outcomes.map(({ outcome }) => outcome)];
+  };
+  desk.runs.length = 0;
+  await expect.poll(() => outcomes()).toEqual([false, 'failed', 'not_tried', 'not_tried']);
+  slow.resolve();
+  await running;
+  expect(await outcomes()).toEqual([false, 'failed', 'not_tried', 'not_tried']);
+  expect(desk.runs).toEqual([]);
+  await desk.rest('POST', `/v1/approvals/${approvalId}/approval`, await desk.token(ALICE), {});
+  await desk.reaches(invocationId, 'COMPLETED');
+  expect(await outcomes()).toEqual([true, 'compensated', 'compensated', 'compensated']);
+  expect(desk.runs.slice(1)).toEqual(['unbook 21', 'unbook 22', 'unbook 20']);
 });

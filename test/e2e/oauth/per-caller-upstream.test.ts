@@ -315,3 +315,73 @@ test('API-03.26 at a server of 2026-07-28 each caller has a subscription of its 
   await expect.poll(() => news.subscribedWith(seenAs(tokens.tom))).toEqual([]);
   expect(news.subscribedWith(seenAs(tokens.sara))).toEqual(['watched://a']);
 });
+
+/** A session without a library. Its requests have a token from now on that nothing was offered to yet. */
+async function bareSession(user: string) {
+  const token = await newToken(user);
+  userOf.set(seenAs(token), user);
+  const headers: Record<string, string> = {
+    authorization: `Bearer ${await newToken(user)}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
+  const send = (method: string, body?: object): Promise<Response> =>
+    fetch(`${open.server.url}/mcp/servers/notes`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bare', version: '1.0.0' } };
+  const opened = await send('POST', { jsonrpc: '2.0', id: 1, method: 'initialize', params });
+  await opened.text();
+  headers['mcp-session-id'] = opened.headers.get('mcp-session-id') ?? '';
+  headers['authorization'] = `Bearer ${token}`;
+  return { send, token };
+}
+
+/** Lists of prompts have no answer until the test releases them. */
+function heldLists() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.hold = promise;
+  return {
+    askedWith: (token: string) =>
+      expect
+        .poll(() => server.asked)
+        .toContainEqual(expect.objectContaining({ method: 'prompts/list', authorization: seenAs(token) })),
+    release() {
+      server.hold = undefined;
+      resolve();
+    },
+  };
+}
+
+test('API-03.14 a session whose client opens its stream twice at once is notified of a change once', async () => {
+  const { send, token } = await bareSession('ursula');
+  const lists = heldLists();
+  const opening = Promise.all([send('GET'), send('GET')]);
+  await lists.askedWith(token);
+  lists.release();
+  const heard: string[] = [];
+  const reading = (await opening).map(async ({ body }) => {
+    for await (const text of body?.pipeThrough(new TextDecoderStream()) ?? []) heard.push(text);
+  });
+  promptsOf['ursula'] = 'of-ursula-anew';
+  await call(token, { change: true });
+  await expect.poll(() => heard.join('')).toContain('prompts/list_changed');
+  // The stream ends after everything that was sent on it.
+  await send('DELETE');
+  await Promise.all(reading);
+  expect(heard.join('').split('prompts/list_changed')).toHaveLength(2);
+});
+
+test('API-03.26 a session that ends while it subscribes leaves no subscription behind', async () => {
+  const { send, token } = await bareSession('victor');
+  const lists = heldLists();
+  const params = { uri: shared };
+  const subscribing = send('POST', { jsonrpc: '2.0', id: 2, method: 'resources/subscribe', params });
+  await lists.askedWith(token);
+  expect((await send('DELETE')).status).toBe(204);
+  lists.release();
+  expect(await (await subscribing).json()).toMatchObject({ error: { code: -32002 } });
+  expect(subscribedWith(token)).toEqual([]);
+});

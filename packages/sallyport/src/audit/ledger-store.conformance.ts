@@ -219,6 +219,7 @@ function recordCases(check: Check): void {
     deepEqual(await ids({ limit: 2 }), ['runs', 'c']);
     deepEqual(await ids({ limit: 2, before: records[1] as InvocationRecord }), ['b', 'a']);
     deepEqual(await ids({ turnGroupId: 't-1' }), ['c', 'a']);
+    deepEqual(await ids({ states: ['AUTHORIZED', 'EXECUTING'] }), ['runs', 'latest']);
     deepEqual(await ids({ agentDid: 'did:web:two' }), ['b']);
     deepEqual(await ids({ sideEffects: false, deferred: true }), ['later', 'latest']);
     deepEqual(await ids({ sideEffects: false, deferred: true, agentDid: 'did:web:two' }), ['later']);

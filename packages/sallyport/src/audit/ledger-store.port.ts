@@ -54,8 +54,8 @@ export interface WaitingQuery {
 export interface CallQuery {
   readonly tenantId: string;
   /**
-   * Only calls of tools that are not pure, from EXECUTING on. Some of them may have failed before their tool was
-   * reached; their rows show that.
+   * Only calls of tools that are not pure, from EXECUTING on unless `states` says otherwise. Some of them may have failed
+   * before their tool was reached; their rows show that.
    */
   readonly sideEffects?: boolean;
   /** Only calls that were answered before they were over. */

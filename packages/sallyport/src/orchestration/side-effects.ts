@@ -1,4 +1,5 @@
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
+import { LifecycleState } from '../../api/schemas/invocation.ts';
 import type { CallQuery } from '../audit/ledger-store.port.ts';
 import { isFinal } from '../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitedInVain } from '../domain/invocation/record.ts';
@@ -26,6 +27,8 @@ export interface SideEffects {
    *   hold fewer than `limit` although more follow
    */
   list(query: CallQuery, wanted?: (effect: SideEffect) => boolean): Promise<SideEffectPage>;
+  /** Calls that are not over, latest accepted first: each may still leave a side effect. */
+  unfinished(query: CallQuery): Promise<readonly InvocationRecord[]>;
   /** Undefined when this tenant has no such call, or the call left no side effect. */
   find(tenantId: string, invocationId: string): Promise<SideEffect | undefined>;
   /** The row of the compensating call; undefined while there is none. */
@@ -55,6 +58,7 @@ export interface SideEffects {
 
 /** Pages that are read for one page of results at most: many rows may not match. */
 const PAGES_READ_MAX = 10;
+const UNFINISHED = LifecycleState.enum.filter((state) => !isFinal(state));
 /** Compensations examined by one `settleOpen`. */
 const OPEN_MAX = 1_000;
 
@@ -63,6 +67,7 @@ export function createSideEffects(parts: CompensationParts): SideEffects {
   const { records } = parts;
   return {
     list: (query, wanted) => list(parts, query, wanted),
+    unfinished: (query) => records.calls({ ...query, sideEffects: true, states: UNFINISHED }),
     async find(tenantId, invocationId) {
       const record = await records.findInvocation(tenantId, invocationId);
       if (record === undefined) return undefined;

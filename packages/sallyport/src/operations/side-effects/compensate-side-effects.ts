@@ -105,14 +105,22 @@ async function ofTurn(
   const { principal } = asker;
   const { tenantId } = principal;
   const own = reachesAll(asker, 'operator') ? {} : { owner: principal };
-  const wanted = ({ record }: SideEffect): boolean => record.state === 'COMPLETED' && record.compensates === undefined;
-  const { effects, next } = await sideEffects.list({ tenantId, turnGroupId, ...own, limit: EFFECTS_MAX }, wanted);
+  const wanted = ({ record, status }: SideEffect): boolean =>
+    (record.state === 'COMPLETED' || status === 'unknown') && record.compensates === undefined;
+  const query = { tenantId, turnGroupId, ...own, limit: EFFECTS_MAX };
+  // Asked for first: a call that ends meanwhile is then found twice, and not missed.
+  const unfinished = await sideEffects.unfinished(query);
+  const { effects, next } = await sideEffects.list(query, wanted);
   if (next !== undefined) {
     return failure('E3810', `The turn group has more than ${EFFECTS_MAX} side effects. Name the calls in parts.`);
   }
   // The sort is stable: calls that ended at the same time stay in the order of acceptance.
   const inOrder = effects.map(({ record }) => record).reverse();
-  return inOrder.sort((one, other) => endOf(one) - endOf(other));
+  const isKnown = ({ invocationId }: InvocationRecord): boolean =>
+    inOrder.some((record) => record.invocationId === invocationId);
+  // Calls that are not over come last: what runs may build on what ran.
+  const last = unfinished.filter((record) => record.compensates === undefined && !isKnown(record)).reverse();
+  return [...inOrder.sort((one, other) => endOf(one) - endOf(other)), ...last];
 }
 
 /** Epoch ms; of calls that ran side by side, the one that ended later may build on the other. */

@@ -1,6 +1,6 @@
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { ownEffectStatus } from '../../domain/invocation/side-effect.ts';
 import { type Compensated, compensate } from './compensate.ts';
 import type { CompensationAsker, CompensationParts } from './compensation-parts.ts';
 
@@ -38,9 +38,9 @@ export async function compensateAll(
   return outcomes;
 }
 
-/** True when its tool names a compensation, and the call surely ran. */
-const canBeTakenBack = (record: InvocationRecord): boolean =>
-  record.compensation !== undefined && ownEffectStatus(record) === 'executed';
+/** True when its tool can be compensated, and the call ran, may have run, or may still run. */
+const canBeTakenBack = ({ compensation, sideEffect, state }: InvocationRecord): boolean =>
+  compensation !== undefined || (sideEffect === 'compensatable' && !isFinal(state));
 
 function outcomeOf(record: InvocationRecord, done: Compensated | Failure): OneOfMany {
   if (isFailure(done)) return { record, outcome: 'failed', failure: done };

@@ -54,7 +54,8 @@ export async function compensate(
 function cannotBeUndone(record: InvocationRecord): Failure | undefined {
   const effect = sideEffectView(record, undefined);
   if (effect?.status !== 'executed') {
-    const why = effect === undefined ? 'It left nothing behind' : `It is ${effect.status}`;
+    const left = effect === undefined ? 'It left nothing behind' : `It is ${effect.status}`;
+    const why = isFinal(record.state) ? left : 'It is not over: cancel it, or ask again once it is';
     return cannot(record, `${why}; only what was executed can be taken back.`, effect?.status);
   }
   if (record.compensation !== undefined) return undefined;

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isFailure } from '@sallyport/std/error/failure';
+import { failure, isFailure } from '@sallyport/std/error/failure';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
@@ -187,6 +187,14 @@ describe('VIS-03 many side effects', () => {
     const outcomes = await effects.compensateAll(records, asker, false);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['compensated', 'not_compensatable', 'compensated']);
     expect(did.slice(2)).toEqual(['cancel o-2', 'cancel o-1']);
+  });
+
+  test('VIS-03.6 PIPE-13 stop at a call whose outcome nobody knows', async () => {
+    const { effects, ordered, asker, did } = await shop();
+    const cutOff = { ...(await ordered(2)), state: 'ABORTED', failure: failure('E3804', 'Nobody knows.') } as const;
+    const outcomes = await effects.compensateAll([await ordered(1), cutOff], asker, false);
+    expect(outcomes).toMatchObject([{ outcome: 'failed', failure: { code: 'E3818' } }, { outcome: 'not_tried' }]);
+    expect(did).toEqual(['order 2', 'order 1']);
   });
 
   test('stop at the first that cannot be taken back, and go on where they are told to', async () => {

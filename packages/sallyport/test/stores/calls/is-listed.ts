@@ -22,7 +22,7 @@ export function isListed(row: ListedRow, query: CallQuery): boolean {
   const { tenantId, sideEffects, deferred, turnGroupId, toolId, states, since, until, agentDid, owner, before } = query;
   return (
     row.tenantId === tenantId &&
-    (sideEffects !== true || (row.leavesTraces && REACHED.has(row.state))) &&
+    (sideEffects !== true || (row.leavesTraces && (states !== undefined || REACHED.has(row.state)))) &&
     (deferred !== true || row.deferred) &&
     (turnGroupId === undefined || row.turnGroupId === turnGroupId) &&
     (toolId === undefined || row.toolId === toolId) &&

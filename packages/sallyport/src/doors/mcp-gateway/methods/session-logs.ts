@@ -4,6 +4,7 @@ import type { Caller } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import type { McpServer, Watch } from '../../mcp-server.ts';
+import { oneListener } from '../one-listener.ts';
 import type { CachedOffers } from '../servers/cached-offers.ts';
 import type { UpstreamLog, UpstreamLogs } from '../upstream-logs.port.ts';
 import type { ClientLogs } from './log-messages.ts';
@@ -27,32 +28,27 @@ export function withSessionLogs(parts: SessionLogParts, watch: McpServer['watch'
   const { upstreamLogs, upstream, logs, log } = parts;
   return async (wish, caller, notify, can) => {
     const inner = await watch(wish, caller, notify, can);
-    let listening: Disposable | undefined;
-    const stop = (): void => {
-      listening?.[Symbol.dispose]();
-      listening = undefined;
-    };
     const take = async (logged: UpstreamLog, listener: Caller): Promise<void> => {
       const { level, logger, data } = logged.message;
       if (!(await isSeen(parts, logged, listener))) return;
       const named = [...(upstream === undefined ? [logged.upstream] : []), ...(logger === undefined ? [] : [logger])];
       notify('notifications/message', { level, ...(named.length === 0 ? {} : { logger: named.join('/') }), data });
     };
+    const listening = oneListener((listener) =>
+      upstreamLogs.listen((logged) => {
+        const least = logs.levelOf(outer);
+        const isHere = upstream === undefined || upstream === logged.upstream;
+        if (least === undefined || !isHere || !isWanted(logged.message.level, least)) return;
+        take(logged, listener).catch((cause: unknown) => log.debug('mcp-log-not-passed', { cause }));
+      }),
+    );
     const outer: Watch = {
       ...inner,
       async listen(listener) {
-        stop();
-        await inner.listen(listener);
-        if (listener === undefined) return;
-        listening = upstreamLogs.listen((logged) => {
-          const least = logs.levelOf(outer);
-          const isHere = upstream === undefined || upstream === logged.upstream;
-          if (least === undefined || !isHere || !isWanted(logged.message.level, least)) return;
-          take(logged, listener).catch((cause: unknown) => log.debug('mcp-log-not-passed', { cause }));
-        });
+        await Promise.all([listening.listen(listener), inner.listen(listener)]);
       },
       [Symbol.dispose]() {
-        stop();
+        listening[Symbol.dispose]();
         inner[Symbol.dispose]();
       },
     };

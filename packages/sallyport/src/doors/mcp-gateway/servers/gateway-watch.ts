@@ -4,6 +4,7 @@ import type { Log } from '../../../telemetry/log.ts';
 import type { Params } from '../../json-rpc.ts';
 import type { McpServer, Notify } from '../../mcp-server.ts';
 import type { ToolChanges } from '../../tool-changes.ts';
+import { oneListener } from '../one-listener.ts';
 import type { WatchedByClient } from './watched-by-client.ts';
 
 /** A list that changes, and the names that MCP has for that. */
@@ -30,38 +31,35 @@ export function gatewayWatch({ lists, toolChanges, log, resources }: GatewayWatc
     const watched = lists.filter((list) => wish[list.wish] === true);
     const ofClient = resources(notify);
     const uris = await grantedResources(wish, caller, ofClient, log);
-    let ringing: Disposable | undefined;
-    const stop = (): void => {
-      ringing?.[Symbol.dispose]();
-      ringing = undefined;
-    };
+    const rings = oneListener(async (listener) => {
+      if (watched.length === 0) return undefined;
+      const seen = await Promise.all(watched.map((list) => list.look(listener)));
+      const lookAgain = async (): Promise<void> => {
+        for (const [at, list] of watched.entries()) {
+          const now = await list.look(listener);
+          if (now === seen[at]) continue;
+          seen[at] = now;
+          notify(list.notification);
+        }
+      };
+      // An expired token sees nothing: there is nothing to report.
+      return toolChanges.onChanged(
+        () => void lookAgain().catch((cause: unknown) => log.debug('mcp-look-failed', { cause })),
+      );
+    });
     return {
       granted: {
         ...Object.fromEntries(watched.map((list) => [list.wish, true])),
         ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }),
       },
-      async listen(listener) {
-        stop();
+      listen(listener) {
         ofClient.listen(listener);
-        if (listener === undefined || watched.length === 0) return;
-        const seen = await Promise.all(watched.map((list) => list.look(listener)));
-        const lookAgain = async (): Promise<void> => {
-          for (const [at, list] of watched.entries()) {
-            const now = await list.look(listener);
-            if (now === seen[at]) continue;
-            seen[at] = now;
-            notify(list.notification);
-          }
-        };
-        // An expired token sees nothing: there is nothing to report.
-        ringing = toolChanges.onChanged(
-          () => void lookAgain().catch((cause: unknown) => log.debug('mcp-look-failed', { cause })),
-        );
+        return rings.listen(listener);
       },
       subscribe: (uri, subscriber) => ofClient.add(uri, subscriber),
       unsubscribe: (uri) => ofClient.remove(uri),
       [Symbol.dispose]() {
-        stop();
+        rings[Symbol.dispose]();
         ofClient[Symbol.dispose]();
       },
     };

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { isFailure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { OpenRegister } from '../../../domain/principal/open-register.ts';
+import type { Holder, OpenRegister } from '../../../domain/principal/open-register.ts';
 import { holderIn } from '../../../domain/principal/open-register.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
@@ -49,6 +49,8 @@ interface Entry {
   /** Who subscribed. */
   readonly caller: Caller;
   readonly place: Disposable;
+  /** Resolves once it is watched for the first time. */
+  begun: Promise<void>;
   watching?: Disposable;
   reporting?: NodeJS.Timeout;
   renewing?: NodeJS.Timeout;
@@ -59,11 +61,12 @@ interface Watching {
   /** By the URI as the client names it. */
   readonly entries: Map<string, Entry>;
   listener: Caller | undefined;
+  isOver: boolean;
 }
 
 export function watchedByClient(parts: WatchedByClientParts): WatchedByClient {
   const { layer, offers, register, upstream } = parts;
-  const client: Watching = { entries: new Map(), listener: undefined };
+  const client: Watching = { entries: new Map(), listener: undefined, isOver: false };
   const { entries } = client;
   const remove = (uri: string): void => {
     const entry = entries.get(uri);
@@ -74,23 +77,33 @@ export function watchedByClient(parts: WatchedByClientParts): WatchedByClient {
     entry?.place[Symbol.dispose]();
   };
   const watch = createWatch(parts, client, remove);
+  const placeFor = (holder: Holder): Disposable => {
+    if (entries.size >= PER_CLIENT_MAX) throw full();
+    const place = register.add(holder);
+    if (isFailure(place)) throw ToolLayerError.of(place);
+    return place;
+  };
+  const begin = async (entry: Entry): Promise<void> => {
+    entries.set(entry.shown, entry);
+    entry.begun = watch(entry, entry.caller);
+    try {
+      await entry.begun;
+    } catch (thrown) {
+      if (entries.get(entry.shown) === entry) remove(entry.shown);
+      throw thrown;
+    }
+  };
   return {
     async add(uri, caller) {
-      if (entries.has(uri)) return true;
       const at = located(await offers.of(caller), uri, upstream);
-      if (at === undefined) return false;
-      if ((await readToolOf(offers, at, caller)) === undefined) return false;
-      if (entries.size >= PER_CLIENT_MAX) throw full();
-      const place = register.add(holderIn(await layer.ask('tokens.inspect', {}, caller)));
-      if (isFailure(place)) throw ToolLayerError.of(place);
-      const entry: Entry = { shown: uri, at, caller, place };
-      entries.set(uri, entry);
-      try {
-        await watch(entry, caller);
-      } catch (thrown) {
-        if (entries.get(uri) === entry) remove(uri);
-        throw thrown;
-      }
+      if (at === undefined || (await readToolOf(offers, at, caller)) === undefined) return false;
+      const holder = holderIn(await layer.ask('tokens.inspect', {}, caller));
+      // The client may have left meanwhile, and nobody would end the subscription; or it asked twice at once.
+      if (client.isOver) return false;
+      const known = entries.get(uri);
+      if (known === undefined)
+        await begin({ shown: uri, at, caller, place: placeFor(holder), begun: Promise.resolve() });
+      else await known.begun;
       return true;
     },
     remove,
@@ -98,6 +111,7 @@ export function watchedByClient(parts: WatchedByClientParts): WatchedByClient {
       client.listener = caller;
     },
     [Symbol.dispose]() {
+      client.isOver = true;
       client.listener = undefined;
       for (const uri of [...entries.keys()]) remove(uri);
     },

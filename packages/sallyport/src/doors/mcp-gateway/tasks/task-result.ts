@@ -1,3 +1,4 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Params, RpcAnswer } from '../../json-rpc.ts';
 import { META_RELATED_TASK } from '../../mcp-protocol.ts';
@@ -32,11 +33,12 @@ export function taskResult(parts: TaskParts): Method {
       };
       const seen = await parts.layer.ask('invocations.watch', watched, { ...peer.caller, signal: peer.signal });
       const found = existing(seen.invocation);
-      if (isOver(found) || peer.signal.aborted) {
+      if (isOver(found)) {
         const of = { toolLists: parts.toolLists, caller: peer.caller, toolId: found.tool_id };
         parts.links.refused(peer.watch, found.error?.details?.['rpc_data']);
         return related(await endedAnswer(id, responseOnRecord(found), of, FRAME), invocation_id);
       }
+      if (peer.signal.aborted) throw endOfWait(peer.signal);
       after = seen.event_id;
       const open = await inputOf(parts, found, peer);
       asked.withdraw(open);
@@ -47,6 +49,10 @@ export function taskResult(parts: TaskParts): Method {
     }
   };
 }
+
+/** A task that is not over has no result: the layer stops, or the client does not wait any more. */
+const endOfWait = ({ reason }: AbortSignal): ToolLayerError =>
+  reason instanceof ToolLayerError ? reason : new ToolLayerError('E3805', 'The client left, and the task runs on.');
 
 /** The questions that a request has put to its client. They end with it, and where another client was faster. */
 class AskedQuestions implements Disposable {

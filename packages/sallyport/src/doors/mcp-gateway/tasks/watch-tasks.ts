@@ -1,13 +1,8 @@
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { Params } from '../../json-rpc.ts';
 import type { Notify, Watch } from '../../mcp-server.ts';
-import {
-  type FollowedTasks,
-  followInSession,
-  followInSubscription,
-  ownTasks,
-  progressTokenOf,
-} from './follow-tasks.ts';
+import { oneListener } from '../one-listener.ts';
+import { followInSession, followInSubscription, ownTasks, progressTokenOf } from './follow-tasks.ts';
 import type { TaskParts } from './task-parts.ts';
 
 /** What a client wants to be notified of. */
@@ -28,23 +23,19 @@ export async function withTasks(
   if (can === undefined) return inSession(parts, watch, notify);
   if (wish['taskIds'] === undefined) return watch;
   const taskIds = await ownTasks(parts, wish['taskIds'], caller);
-  let followed: FollowedTasks | undefined;
-  const stop = (): void => {
-    followed?.[Symbol.dispose]();
-    followed = undefined;
-  };
+  const following = oneListener((listener) => {
+    const followed = followInSubscription(parts, notify);
+    for (const taskId of taskIds) followed.follow(taskId, { caller: listener, can });
+    return followed;
+  });
   return {
     ...watch,
     granted: { ...watch.granted, taskIds },
     async listen(listener) {
-      stop();
-      await watch.listen(listener);
-      if (listener === undefined) return;
-      followed = followInSubscription(parts, notify);
-      for (const taskId of taskIds) followed.follow(taskId, { caller: listener, can });
+      await Promise.all([following.listen(listener), watch.listen(listener)]);
     },
     [Symbol.dispose]() {
-      stop();
+      following[Symbol.dispose]();
       watch[Symbol.dispose]();
     },
   };

@@ -182,6 +182,25 @@ it('a subscription that its client cancelled is told nothing more', async () => 
   expect(await hearAll()).toEqual([]);
 });
 
+it('API-03.8 a second subscription of an id that is subscribed is refused, and the first one goes on', async () => {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const listen = {
+    id: 'l',
+    method: 'subscriptions/listen',
+    params: { _meta, notifications: { toolsListChanged: true } },
+  };
+  say(listen);
+  expect(await heard()).toMatchObject({ method: 'notifications/subscriptions/acknowledged' });
+  say(listen);
+  expect(await heard()).toMatchObject({ id: 'l', error: { code: -32600 } });
+  layer.addTool(manifestOf('fresh'), () => 'fresh');
+  layer.notifyToolsChanged();
+  expect(await heard()).toMatchObject({ method: 'notifications/tools/list_changed' });
+});
+
 it('a question to the client goes out on the pipe, and its answer is read though as many requests run as may', async () => {
   const can = { capabilities: { elicitation: {} } };
   say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', ...can } });

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../domain/principal/principal.ts';
-import { errorAnswer, notificationText, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
+import { errorAnswer, ID_IN_USE, notificationText, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
 import { SESSION_WISH } from '../../mcp-protocol.ts';
 import type { McpServer, Watch } from '../../mcp-server.ts';
 import { openSubscription, subscriptionEnding } from '../subscriptions.ts';
@@ -59,6 +59,7 @@ export function createStdioNotices({ server, caller, subscriptionsMax, write }: 
     subscribe: async (request) => {
       const refused = await server.refuseCaller(request.id, caller);
       if (refused !== undefined) write(refused.text);
+      else if (slots.has(request.id)) write(errorAnswer(request.id, RPC.invalidRequest, ID_IN_USE).text);
       else if (closed || slots.size >= subscriptionsMax) {
         write(errorAnswer(request.id, RPC.internalError, 'Too many subscriptions are open.').text);
       } else {

@@ -102,7 +102,7 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
     tasks: taskFormOf(offered, modern),
     modern,
     olderProtocolOnly: options.olderProtocolOnly || (!modern && !mux.probeAnswered()),
-    watch: (uri) => watchResource(client, uri, options.timeoutMs),
+    watch: watchResources(client, options.timeoutMs),
   };
 }
 
@@ -165,18 +165,29 @@ function together(onChanged: () => void): () => void {
   };
 }
 
-/** Subscribes to one resource, by the protocol that was agreed. */
-async function watchResource(client: Client, uri: string, timeout: number): Promise<AsyncDisposable> {
-  if (client.getServerCapabilities()?.resources?.subscribe !== true) throw notWatched(uri);
-  if (client.getProtocolEra() !== 'modern') {
-    await client.subscribeResource({ uri }, { timeout });
-    return { [Symbol.asyncDispose]: async () => void (await client.unsubscribeResource({ uri }, { timeout })) };
-  }
-  const subscription = await client.listen({ resourceSubscriptions: [uri] }, { timeout });
-  if (subscription.honoredFilter.resourceSubscriptions?.includes(uri) === true)
-    return { [Symbol.asyncDispose]: () => subscription.close() };
-  await subscription.close();
-  throw notWatched(uri);
+/** Makes what subscribes to one resource, by the protocol that was agreed. */
+function watchResources(client: Client, timeout: number): (uri: string) => Promise<AsyncDisposable> {
+  /** Ends of subscriptions without an answer: a server may read one after a subscription that was sent later. */
+  const leaving = new Map<string, Promise<unknown>>();
+  const leave = async (uri: string): Promise<void> => {
+    const left = client.unsubscribeResource({ uri }, { timeout }).catch(() => undefined);
+    leaving.set(uri, left);
+    await left;
+    if (leaving.get(uri) === left) leaving.delete(uri);
+  };
+  return async (uri) => {
+    if (client.getServerCapabilities()?.resources?.subscribe !== true) throw notWatched(uri);
+    if (client.getProtocolEra() !== 'modern') {
+      await leaving.get(uri);
+      await client.subscribeResource({ uri }, { timeout });
+      return { [Symbol.asyncDispose]: () => leave(uri) };
+    }
+    const subscription = await client.listen({ resourceSubscriptions: [uri] }, { timeout });
+    if (subscription.honoredFilter.resourceSubscriptions?.includes(uri) === true)
+      return { [Symbol.asyncDispose]: () => subscription.close() };
+    await subscription.close();
+    throw notWatched(uri);
+  };
 }
 
 function notWatched(uri: string): ToolLayerError {

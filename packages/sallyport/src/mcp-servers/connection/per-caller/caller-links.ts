@@ -31,11 +31,13 @@ export interface CallerLinksParts {
   open(caller: KnownCaller, signal: AbortSignal): Promise<CallerLink>;
 }
 
-/** Limits of one call's wait. */
+/** Limits of one call's wait, or of other work with a connection. */
 export interface CallerWait {
   readonly signal?: AbortSignal | undefined;
   /** ms; default: the longest opening of a connection. */
   readonly timeoutMs?: number | undefined;
+  /** The work has no end of its own: it ends where its caller has room for a call nowhere else. */
+  readonly yields?: boolean;
 }
 
 /** A caller's connection, lent for the duration of one call. */
@@ -56,6 +58,8 @@ interface Slot {
   /** Aborts an opening that nobody waits for any more. */
   readonly ending: AbortController;
   users: number;
+  /** Those of them whose work yields to calls. */
+  yielding: number;
   isOpen: boolean;
   /** Its caller has a connection with newer credentials. */
   isFormer: boolean;
@@ -92,7 +96,7 @@ export class CallerLinks {
     const { connectTimeoutMs } = this.#parts.bounds;
     const ms = Math.min(wait.timeoutMs ?? connectTimeoutMs, connectTimeoutMs);
     const startedAt = performance.now();
-    const attempt = (ahead: number): Slot | undefined => this.#take(caller, ahead);
+    const attempt = (ahead: number): Slot | undefined => this.#take(caller, ahead, wait.yields);
     // A caller with an existing connection needs no room, so only others wait in turn.
     const slot = attempt(this.#queue.size()) ?? (await this.#queue.wait(attempt, ms, wait.signal));
     try {
@@ -103,6 +107,7 @@ export class CallerLinks {
       const retired = slot.retired.promise;
       return await work({ link, hashOf, listFresh, suspect, retired, retire: () => this.#retire(slot) });
     } finally {
+      if (wait.yields === true) slot.yielding -= 1;
       this.#release(slot);
     }
   }
@@ -133,13 +138,15 @@ export class CallerLinks {
   /**
    * The caller's own slot, or a new one when there is room. @param ahead number of callers that wait before this one
    */
-  #take(caller: KnownCaller, ahead: number): Slot | undefined {
+  #take(caller: KnownCaller, ahead: number, yields = false): Slot | undefined {
     const known = this.#slots.get(caller.key);
-    if (known === undefined && (this.#closed !== undefined || !this.#findRoom(caller, ahead))) return undefined;
+    const isFull = known === undefined && (this.#closed !== undefined || !this.#findRoom(caller, ahead, yields));
+    if (isFull) return undefined;
     const slot = known ?? this.#create(caller);
     clearTimeout(slot.timer);
     slot.isFormer = false;
     slot.users += 1;
+    if (yields) slot.yielding += 1;
     return slot;
   }
 
@@ -147,13 +154,13 @@ export class CallerLinks {
    * True when one more connection may be opened now; otherwise an idle connection, if any, is closed to make room for
    * later.
    */
-  #findRoom({ identity }: KnownCaller, ahead: number): boolean {
+  #findRoom({ identity }: KnownCaller, ahead: number, yields: boolean): boolean {
     const all = [...this.#slots.values()];
     const own = all.filter((slot) => slot.identity === identity);
     if (own.length >= PER_CALLER_MAX) {
-      const resting = own.find(isResting);
-      if (resting === undefined) return false;
-      this.#retire(resting);
+      const least = own.find(isResting) ?? (yields ? undefined : own.find(isYielding));
+      if (least === undefined) return false;
+      this.#retire(least);
     }
     // Waiting callers have tried before: the room they could take is not here any more.
     if (this.size() < this.#parts.bounds.connectionsMax) return true;
@@ -176,7 +183,8 @@ export class CallerLinks {
     const late = AbortSignal.timeout(this.#parts.bounds.connectTimeoutMs);
     const opened = this.#parts.open(caller, AbortSignal.any([ending.signal, late]));
     const retired = Promise.withResolvers<void>();
-    const slot: Slot = { identity, holder, key, opened, retired, ending, users: 0, isOpen: false, isFormer: false };
+    const unused = { users: 0, yielding: 0, isOpen: false, isFormer: false };
+    const slot: Slot = { identity, holder, key, opened, retired, ending, ...unused };
     this.#slots.set(key, slot);
     opened.then(
       ({ link }) => {
@@ -232,6 +240,11 @@ export class CallerLinks {
 
 function isResting({ users }: Slot): boolean {
   return users === 0;
+}
+
+/** Everybody who uses it yields to a call. */
+function isYielding({ users, yielding }: Slot): boolean {
+  return users === yielding;
 }
 
 /** Work that others wait for continues when this caller gives up. */

@@ -51,7 +51,7 @@ export function createCallerWatches({ upstream, log, callersMax, links }: Caller
     const { promise: left, resolve: leave } = Promise.withResolvers<void>();
     const watcher: Watcher = { watched, connected, leave, listeners: new Set(), users: 0, isOver: false };
     watchers.set(caller.key, watcher);
-    const lent = links.use(caller, {}, async ({ link, retired }) => {
+    const lent = links.use(caller, { yields: true }, async ({ link, retired }) => {
       watched.bind(link);
       resolve();
       await Promise.race([link.ended, retired, left]);

@@ -29,6 +29,8 @@ export interface EchoingServer extends AsyncDisposable {
   readonly refused: Set<string>;
   /** Calls are answered only after this promise resolves. */
   hold: Promise<unknown> | undefined;
+  /** Subscriptions end only after this promise resolves. */
+  holdEnds: Promise<unknown> | undefined;
   /** The tools that are listed for an authorization. */
   toolsFor: (authorization: string) => readonly object[];
   /** What is offered beside tools for an authorization; undefined: nothing, and no capability for it. */
@@ -91,6 +93,7 @@ export async function echoingServer(name = 'notes'): Promise<EchoingServer> {
     openMax: () => most,
     refused: new Set(),
     hold: undefined,
+    holdEnds: undefined,
     toolsFor: () => [WHO_AM_I],
     offersFor: undefined,
     asked: [],
@@ -170,6 +173,7 @@ async function answerIn(
     response.writeHead(self.open.delete(session) ? 200 : 404).end();
   } else if (method === 'resources/subscribe' || method === 'resources/unsubscribe') {
     const { uri } = params as { uri: string };
+    if (method === 'resources/unsubscribe') await self.holdEnds;
     const uris = self.subscribed.get(session) ?? new Set();
     if (method === 'resources/subscribe') self.subscribed.set(session, uris.add(uri));
     else uris.delete(uri);

@@ -36,7 +36,8 @@ function selected(database: Kysely<Tables>, query: CallQuery) {
     .orderBy('accepted_at', 'desc')
     .orderBy(sql`invocation_id collate "C" desc`)
     .limit(limit);
-  if (query.sideEffects === true) selection = selection.where(EFFECTS).where('state', 'in', REACHED);
+  if (query.sideEffects === true) selection = selection.where(EFFECTS);
+  if (query.sideEffects === true && states === undefined) selection = selection.where('state', 'in', REACHED);
   if (deferred === true) selection = selection.where('deferred', '=', true);
   if (turnGroupId !== undefined) selection = selection.where('turn_group', '=', keyText(turnGroupId));
   if (toolId !== undefined) selection = selection.where('tool_id', '=', keyText(toolId));
