@@ -6,12 +6,12 @@ import type { UpstreamCalls } from './connection/calls/upstream-calls.ts';
 import { embeddedServer } from './connection/embedded-link.ts';
 import { makeUpstream, type SharedByUpstreams } from './connection/keeping/make-upstream.ts';
 import { createOutliving, type OutlivingByUpstream } from './connection/keeping/outliving.ts';
-import { isSameDefinition, lookElsewhere } from './connection/keeping/stored-elsewhere.ts';
+import { followUpstreams, isSameDefinition } from './connection/keeping/stored-elsewhere.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
 import { createListeners } from './connection/listing/listeners.ts';
 import { notifyOfTools } from './connection/listing/notify-of-tools.ts';
 import { checkPrompt } from './connection/offers/held-offers.ts';
-import { repeatedly } from './connection/pacing/repeatedly.ts';
+import type { Follower } from './connection/pacing/follow-prints.ts';
 import { createStartSlots } from './connection/pacing/start-slots.ts';
 import { createTurns } from './connection/pacing/turns.ts';
 import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
@@ -56,7 +56,7 @@ export interface Upstreams extends UpstreamCalls, UpstreamOffers {
   start(): Promise<void>;
   /**
    * Brings the upstreams to what other instances stored, every `intervalMs` until disposed: what was removed or disabled
-   * there ends here, and what was added or changed starts. Failures are logged.
+   * there ends here, and what was added or changed starts. See `Follower.follow`.
    */
   followStore(intervalMs: number): AsyncDisposable;
   /** How it runs here, against what is stored: another instance may have changed or removed it. */
@@ -132,12 +132,14 @@ class OwnUpstreams implements Upstreams {
   readonly onOffersHeld = this.#offersHeld.add;
   readonly onLogged = this.#logged.add;
   readonly #outliving: OutlivingByUpstream;
+  readonly #follower: Follower;
   #closed = false;
 
   constructor(parts: UpstreamsParts) {
     this.#parts = parts;
     this.#settings = { ...UPSTREAM_DEFAULTS, ...parts.settings };
     this.#outliving = createOutliving(parts.log);
+    this.#follower = followUpstreams(parts, { tenants: this.#tenants, agree: this.#agree.bind(this) });
     this.#shared = {
       parts,
       settings: this.#settings,
@@ -150,17 +152,16 @@ class OwnUpstreams implements Upstreams {
   }
 
   async start(): Promise<void> {
+    const prints = await this.#parts.store.prints();
     for (const { tenantId, definition } of await this.#parts.store.loadAll()) {
       const known = this.#ofTenant(tenantId);
       if (!this.#closed && !known.has(definition.name)) this.#begin(tenantId, definition);
     }
+    this.#follower.agreed(prints);
   }
 
   followStore(intervalMs: number): AsyncDisposable {
-    const { store, log } = this.#parts;
-    const agree = (tenantId: string, name: string) => this.#agree(tenantId, name);
-    const look = lookElsewhere(store, { tenants: this.#tenants, agree }, log);
-    return repeatedly(intervalMs, look, log, 'upstreams-not-read');
+    return this.#follower.follow(intervalMs);
   }
 
   async standing(tenantId: string, name: string): Promise<'as-stored' | 'changed' | 'removed'> {

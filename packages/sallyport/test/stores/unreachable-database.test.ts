@@ -175,12 +175,12 @@ const STORES: readonly (readonly [name: string, store: object, given: Readonly<R
     [
       'tools of upstreams',
       postgresQuarantineStore(database),
-      { putAll: [[it]], removeUpstream: ['t', 'u'], loadAll: [], print: [] },
+      { putAll: [[it]], removeUpstream: ['t', 'u'], load: [], prints: [] },
     ],
     [
       'upstreams',
       postgresUpstreamStore(database),
-      { put: [it], remove: ['t', 'u'], find: ['t', 'u'], loadAll: [], print: [] },
+      { put: [it], remove: ['t', 'u'], find: ['t', 'u'], loadAll: [], prints: [] },
     ],
   ];
 

@@ -59,7 +59,11 @@ export function fixture(driver: SandboxDriver, { quarantine, ...parts }: Fixture
     remove: async (tenantId, name) => stored.delete(`${tenantId} ${name}`),
     find: async (tenantId, name) => stored.get(`${tenantId} ${name}`)?.definition,
     loadAll: async () => [...stored.values()],
-    print: async () => JSON.stringify([...stored]),
+    prints: async () =>
+      [...stored.values()].map(({ tenantId, definition }) => ({
+        ...{ tenantId, name: definition.name },
+        print: JSON.stringify(definition),
+      })),
   };
   const upstreams = createUpstreams({
     driver,
