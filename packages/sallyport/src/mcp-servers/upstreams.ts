@@ -55,8 +55,8 @@ export interface Upstreams extends UpstreamCalls, UpstreamOffers {
   /** Loads the stored upstreams and starts them in the background; resolves before any is connected. */
   start(): Promise<void>;
   /**
-   * Brings the upstreams to what other instances stored, every `intervalMs` until disposed: what was removed or disabled
-   * there ends here, and what was added or changed starts. See `Follower.follow`.
+   * Brings the upstreams to what other instances stored, every `intervalMs` until disposed (`Follower.follow`): what was
+   * removed or disabled there ends here, so do connections of ended logins, and what was added or changed starts.
    */
   followStore(intervalMs: number): AsyncDisposable;
   /** How it runs here, against what is stored: another instance may have changed or removed it. */
@@ -95,8 +95,8 @@ export interface Upstreams extends UpstreamCalls, UpstreamOffers {
   restart(tenantId: string, name: string, disabled?: boolean): Promise<UpstreamStatus | undefined>;
   /** Its standard error after the line `after`; undefined when there is no such upstream. */
   logs(tenantId: string, name: string, after: number): ReturnType<StderrLog['read']> | undefined;
-  /** Ends the connections that were made with a holder's authorization: it has ended. Calls on them end first. */
-  endLogin(tenantId: string, name: string, holder: string): void;
+  /** Ends the connections of a holder whose authorization ended, after their calls; without a holder makes it anew. */
+  endLogin(tenantId: string, name: string, holder: string | undefined): Promise<void>;
   /** Stops and deletes it. False when there was none. */
   remove(tenantId: string, name: string): Promise<boolean>;
   /** States of one tenant's upstreams, by name. */
@@ -139,7 +139,8 @@ class OwnUpstreams implements Upstreams {
     this.#parts = parts;
     this.#settings = { ...UPSTREAM_DEFAULTS, ...parts.settings };
     this.#outliving = createOutliving(parts.log);
-    this.#follower = followUpstreams(parts, { tenants: this.#tenants, agree: this.#agree.bind(this) });
+    const [agree, endLogin] = [this.#agree.bind(this), this.endLogin.bind(this)];
+    this.#follower = followUpstreams(parts, { tenants: this.#tenants, agree, endLogin });
     this.#shared = {
       parts,
       settings: this.#settings,
@@ -153,10 +154,8 @@ class OwnUpstreams implements Upstreams {
 
   async start(): Promise<void> {
     const prints = await this.#parts.store.prints();
-    for (const { tenantId, definition } of await this.#parts.store.loadAll()) {
-      const known = this.#ofTenant(tenantId);
-      if (!this.#closed && !known.has(definition.name)) this.#begin(tenantId, definition);
-    }
+    for (const { tenantId, definition } of await this.#parts.store.loadAll())
+      if (!this.#closed && !this.#ofTenant(tenantId).has(definition.name)) this.#begin(tenantId, definition);
     this.#follower.agreed(prints);
   }
 
@@ -328,8 +327,9 @@ class OwnUpstreams implements Upstreams {
     return upstream.watchResource(wanted.uri, listener, wanted.caller);
   }
 
-  endLogin(tenantId: string, name: string, holder: string): void {
-    this.#tenants.get(tenantId)?.get(name)?.endLogin(holder);
+  async endLogin(tenantId: string, name: string, holder: string | undefined): Promise<void> {
+    if (holder === undefined) await this.restart(tenantId, name);
+    else this.#tenants.get(tenantId)?.get(name)?.endLogin(holder);
   }
 
   async close(): Promise<void> {

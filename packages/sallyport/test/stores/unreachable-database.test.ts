@@ -170,7 +170,7 @@ const STORES: readonly (readonly [name: string, store: object, given: Readonly<R
     [
       'logins at upstreams',
       postgresAuthorizationStore(database),
-      { read: [it], replace: [it, 't', 1], claim: [it, 1, 1], remove: ['t', 'u'] },
+      { read: [it], revisions: [[it]], replace: [it, 't', 1], claim: [it, 1, 1], remove: ['t', 'u'] },
     ],
     [
       'tools of upstreams',

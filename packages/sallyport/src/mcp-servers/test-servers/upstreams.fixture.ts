@@ -40,7 +40,12 @@ const USUAL = {
   clock: systemClock,
   client: { name: 'sallyport', version: '0.0.0' },
   secrets: { read: async () => new Map<string, string>() },
-  logins: { authorizer: () => undefined, expect: () => Promise.reject(new Error('Nobody logs in.')) },
+  logins: {
+    authorizer: () => undefined,
+    expect: () => Promise.reject(new Error('Nobody logs in.')),
+    prints: async () => [],
+    isOver: async () => false,
+  },
   clients: { ask: async () => ({ unasked: 'there is none' }), clientOf: () => undefined, completed() {} },
   outbound,
   callerOutbound: () => createOutboundHttp({ guard }),

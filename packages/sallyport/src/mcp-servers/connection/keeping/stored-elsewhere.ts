@@ -2,17 +2,18 @@ import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import { type Follower, followPrints } from '../pacing/follow-prints.ts';
 import type { UpstreamsParts } from '../upstreams-parts.ts';
+import { type ConnectedHere, followLogins } from './follow-logins.ts';
 
 /** The upstreams of this instance, and how one of them is brought to what the store holds. */
-interface RunningHere {
-  /** By tenant and name. */
-  readonly tenants: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
+interface RunningHere extends ConnectedHere {
   agree(tenantId: string, name: string): Promise<void>;
 }
 
-/** Makes a follower of the upstreams that other instances add, change or remove. */
-export function followUpstreams({ store, log }: Pick<UpstreamsParts, 'store' | 'log'>, here: RunningHere): Follower {
-  return followPrints(
+/** Makes a follower of the upstreams that other instances add, change or remove, and of their logins that end there. */
+export function followUpstreams(parts: Pick<UpstreamsParts, 'store' | 'logins' | 'log'>, here: RunningHere): Follower {
+  const { store, log } = parts;
+  const logins = followLogins(parts, here);
+  const upstreams = followPrints(
     {
       name: 'upstreams',
       prints: () => store.prints(),
@@ -22,6 +23,14 @@ export function followUpstreams({ store, log }: Pick<UpstreamsParts, 'store' | '
     },
     log,
   );
+  return {
+    agreed: upstreams.agreed,
+    follow(intervalMs) {
+      const following = new AsyncDisposableStack();
+      for (const each of [upstreams, logins]) following.use(each.follow(intervalMs));
+      return following;
+    },
+  };
 }
 
 /** True for two definitions with equal members, and for two that are absent. */
