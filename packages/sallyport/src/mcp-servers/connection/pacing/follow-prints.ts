@@ -32,19 +32,15 @@ export interface Follower {
 /** Makes a follower that looks only after `follow`. */
 export function followPrints(followed: Followed, log: Log): Follower {
   const { name } = followed;
-  const prints = new Map<string, string>();
+  const prints = new Map<string, string | undefined>();
   const failures = new Map<string, Failure>();
   const underWay = new Set<string>();
   const ending = new AbortController();
-  const note = (key: string, print: string | undefined): void => {
-    if (print === undefined) prints.delete(key);
-    else prints.set(key, print);
-  };
   const agree = async (key: string, place: StoredPlace, print: string | undefined): Promise<void> => {
     underWay.add(key);
     try {
       await followed.agree(place);
-      note(key, print);
+      prints.set(key, print);
       failures.delete(key);
     } catch (thrown) {
       const before = failures.get(key);
@@ -68,7 +64,7 @@ export function followPrints(followed: Followed, log: Log): Follower {
     }
   };
   return {
-    agreed: (read) => byKey(read).forEach(({ print }, key) => void note(key, print)),
+    agreed: (read) => byKey(read).forEach(({ print }, key) => void prints.set(key, print)),
     follow(intervalMs) {
       const running = repeatedly(intervalMs, ending.signal, look, (error) => log.warn(`${name}-not-read`, { error }));
       return {
