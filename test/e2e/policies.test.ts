@@ -127,6 +127,33 @@ test('the policies are shown to nobody of another tenant, nor are its calls expl
   expect(await readFile(join(open.folder, 'policies', 'default.cedar'), 'utf8')).toContain('permit (');
 });
 
+test('PRM-10 to others than its keepers a policy that decides is named, and nothing in it: it may name every tenant', async () => {
+  const { capability_token: token } = await open.layer.mintToken({ tenant_id: 'other', roles: ['viewer'] });
+  const viewer = { door: 'rest', token } as const;
+  const question = { tool: { tool_id: 'pay' } };
+  await write(
+    'partners.cedar',
+    '@id("partners")\nforbid (principal, action, resource) when { ["other", "rival"].contains(principal.tenant) && resource.id == "pay" };',
+  );
+  await vi.waitFor(async () => {
+    const { engines } = await open.layer.ask('policies.list', {}, LOCAL);
+    expect(engines[0]?.policies.map(({ name }) => name)).toContain('partners.cedar:partners');
+  }, ENOUGH_MS);
+  const all = { principal: { tenant_id: 'other' }, ...question };
+  const kept = await open.layer.ask('policies.explain', { question: all }, LOCAL);
+  expect(kept.engines[0]?.decided).toMatchObject([{ text: expect.stringContaining('rival'), line: 1 }]);
+  const seen = await open.layer.ask('policies.explain', { question }, viewer);
+  expect(seen).toMatchObject({ allowed: false });
+  const named = { name: 'partners.cedar:partners', effect: 'deny', mode: 'enforce', held: [], unmet: [] };
+  expect(seen.engines[0]).toMatchObject({ decided: [named], nearest: [], changes: ['Ask who keeps the policies.'] });
+  expect(JSON.stringify(seen)).not.toContain('rival');
+  const other = await open.layer.ask('policies.explain', { question: { tool: { tool_id: 'double' } } }, viewer);
+  expect(other).toMatchObject({ allowed: true });
+  expect(other.engines[0]?.decided.map((decided) => 'text' in decided)).toEqual([false]);
+  await write('partners.cedar', '');
+  await open.layer.ask('policies.reload', {}, LOCAL);
+});
+
 test('PRM-09.1 a caller states each phase that there is, and no other', async () => {
   const invoke = (phase: string) => {
     const request = { tool_id: 'double', parameters: { n: 1 }, execution_options: { phase } };

@@ -58,8 +58,8 @@ function meaningOf(
   return { code: 'E3309', message: `${host} answered ${status}. Its explanation is in details.body.` };
 }
 
-/** RFC 9110 §10.2.3: seconds or a date. */
-function retryAfter(value: string | undefined, now: number): number | undefined {
+/** Waiting time that a service asks for, ms (RFC 9110 §10.2.3): seconds or a date. @param now wall time, ms */
+export function retryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   const ms = /^\d{1,10}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX);

@@ -15,6 +15,8 @@ export interface KeptAuthorization {
 export interface AuthorizationStore {
   /** Undefined when there is none. */
   read(place: AuthorizationPlace): Promise<KeptAuthorization | undefined>;
+  /** The revision at each place, in order; undefined where nothing is kept. */
+  revisions(places: readonly AuthorizationPlace[]): Promise<readonly (number | undefined)[]>;
   /**
    * Writes a text and ends the claim of the version that it replaces.
    * @param revision of the version that it replaces; 0 when there is none

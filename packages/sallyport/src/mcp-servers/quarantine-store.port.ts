@@ -1,5 +1,6 @@
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { ScanFinding } from './trust/description-scanner.port.ts';
+import type { StoredPlace, StoredPrint } from './upstream-store.port.ts';
 
 /**
  * Why a tool may not be seen or called. `changed`: its server lists a definition other than the accepted one.
@@ -39,16 +40,22 @@ export interface UpstreamTool {
   readonly served?: ServedDefinition;
   /** When it last changed, ISO 8601. */
   readonly noticedAt: string;
+  /** Another one after each write by any instance; absent for a tool that is not on record. */
+  readonly revision?: string | undefined;
 }
 
 /** Accepted tools of upstreams, and tools that wait for acceptance. */
 export interface QuarantineStore {
-  /** Adds or replaces by tenant and tool id, all or nothing. */
-  putAll(tools: readonly UpstreamTool[]): Promise<void>;
+  /**
+   * Adds or replaces by tenant and tool id, all or nothing. A tool that is on record has to have the revision that it has
+   * there, or to be equal to what is there but for `noticedAt`.
+   * @returns the tools with their new revisions; undefined, with nothing written, when one of them has another revision
+   */
+  putAll(tools: readonly UpstreamTool[]): Promise<readonly UpstreamTool[] | undefined>;
   /** Deletes every tool of an upstream. Idempotent. */
   removeUpstream(tenantId: string, upstream: string): Promise<void>;
-  /** All tools of every tenant, in no order. */
-  loadAll(): Promise<readonly UpstreamTool[]>;
-  /** Another text after each change of any tool, by whichever instance. Costs less than `loadAll`. */
-  print(): Promise<string>;
+  /** Tools in no order. @param place default: all of every tenant */
+  load(place?: StoredPlace): Promise<readonly UpstreamTool[]>;
+  /** One print for each upstream, and for each other place, with tools. */
+  prints(): Promise<readonly StoredPrint[]>;
 }

@@ -1,9 +1,10 @@
 import type { Clock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { gt } from 'semver';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { Log } from '../telemetry/log.ts';
-import { repeatedly } from './connection/pacing/repeatedly.ts';
+import { followPrints } from './connection/pacing/follow-prints.ts';
 import { createTurns } from './connection/pacing/turns.ts';
 import type { BlockReason, QuarantineStore, ServedDefinition, UpstreamTool } from './quarantine-store.port.ts';
 import {
@@ -19,6 +20,7 @@ import { type Block, createKnownTools } from './trust/known-tools.ts';
 import { isOfferPlace, placesOf, upstreamAt } from './trust/offer-places.ts';
 import { scanAll } from './trust/scan-all.ts';
 import { scanDescription } from './trust/scan-description.ts';
+import type { StoredPlace } from './upstream-store.port.ts';
 
 export type {
   Block,
@@ -40,7 +42,7 @@ export const TOOLS_PER_UPSTREAM_MAX = 20_000;
  * is then written; the lifting of a block is written first.
  */
 export interface Quarantine {
-  /** Reloads everything from the store, so that decisions of other instances take effect here too. */
+  /** Reads everything from the store. To be called before anything is written here. */
   load(): Promise<void>;
   /**
    * Takes over what is on record of one upstream or other place: another instance may have accepted or blocked since
@@ -48,8 +50,7 @@ export interface Quarantine {
    */
   reread(tenantId: string, upstream: string): Promise<void>;
   /**
-   * Looks every `intervalMs` until disposed, and loads when something changed; failures are logged. A longer load causes a
-   * longer pause.
+   * Takes over what other instances accept and block, every `intervalMs` until disposed; see `Follower.follow`.
    */
   follow(intervalMs: number): AsyncDisposable;
   /** The block of a tool; undefined when it may be called or belongs to no upstream. One map lookup. */
@@ -93,11 +94,17 @@ export interface Quarantine {
    * `suspicious`.
    */
   scan(tenantId: string, upstream: string, tools: readonly ListedMcpTool[]): Promise<readonly ScanVerdict[]>;
-  /** Writes the new state of tools, then applies it. Idempotent. */
+  /**
+   * Writes the new state of tools, then applies it. Idempotent.
+   * @throws E3704 when another instance wrote one of them since it was read here; it is read anew then
+   */
   put(tools: readonly UpstreamTool[]): Promise<void>;
   /** Forgets an upstream; its next listing counts as its first. */
   forget(tenantId: string, upstream: string): Promise<void>;
-  /** Runs work on one upstream after the work already running on it. */
+  /**
+   * Runs work on one upstream after the work already running on it, and again when another instance wrote meanwhile what it
+   * had read.
+   */
   inTurn<T>(tenantId: string, upstream: string, work: () => Promise<T>): Promise<T>;
   /** Notifies of changes after they took effect, until the handle is disposed. */
   onChanged(listener: () => void): Disposable;
@@ -115,12 +122,8 @@ export interface QuarantineParts {
 /** Makes the quarantine, empty until `load`. */
 export function createQuarantine({ store, clock, log, scanner = scanDescription }: QuarantineParts): Quarantine {
   const known = createKnownTools(log);
-  const turns = createTurns();
-  const { load, loadChanges, reread, written } = onRecord(store, known);
   return {
-    load,
-    reread,
-    follow: (intervalMs) => repeatedly(intervalMs, loadChanges, log, 'quarantine-not-read'),
+    ...onRecord(store, known, log),
     blocks: known.blockOf,
     supersededBy(tenantId, toolId, version) {
       const served = known.find(tenantId, toolId)?.version;
@@ -156,63 +159,74 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
     scan(tenantId, upstream, tools) {
       return scanAll(tools, known.foreignNames(tenantId, upstream, tools), { scanner, clock, log, upstream });
     },
-    async put(tools) {
-      if (tools.length === 0) return;
-      await written(
-        () => store.putAll(tools),
-        () => known.put(tools),
-      );
-    },
-    async forget(tenantId, upstream) {
-      await written(
-        async () => {
-          for (const place of placesOf(upstream)) await store.removeUpstream(tenantId, place);
-        },
-        () => {
-          for (const place of placesOf(upstream)) known.forget(tenantId, place);
-        },
-      );
-    },
-    inTurn: (tenantId, upstream, work) => turns(`${upstream} ${tenantId}`, work),
     onChanged: known.onChanged,
   };
 }
 
-/** Coordinates reads and writes of the store, so that neither undoes the other in memory. */
-function onRecord(store: QuarantineStore, known: ReturnType<typeof createKnownTools>) {
-  const writes = { begun: 0, open: 0 };
-  let agreed: string | undefined;
-  /** False for a read that overlaps a write here, which may be older than it; the next load comes soon. */
-  const load = async (): Promise<boolean> => {
-    const { begun, open } = writes;
-    const tools = await store.loadAll();
-    const isNewest = open === 0 && begun === writes.begun;
-    if (isNewest) known.agreeWith(tools);
-    return isNewest;
-  };
+/** The part that reads and writes the store. */
+function onRecord(
+  store: QuarantineStore,
+  known: ReturnType<typeof createKnownTools>,
+  log: Log,
+): Pick<Quarantine, 'load' | 'reread' | 'follow' | 'put' | 'forget' | 'inTurn'> {
+  const turns = createTurns();
+  const turnOf = (tenantId: string, upstream: string): string => `${upstream} ${tenantId}`;
+  const reread = async (place: StoredPlace): Promise<void> => known.agree(place, await store.load(place));
+  const follower = followPrints(
+    {
+      name: 'quarantine',
+      prints: () => store.prints(),
+      here: known.places,
+      // In turn, so that it never undoes what is being written here.
+      agree: (place) => turns(turnOf(place.tenantId, upstreamAt(place.name)), () => reread(place)),
+    },
+    log,
+  );
   return {
-    load: async (): Promise<void> => void (await load()),
-    async loadChanges(): Promise<void> {
-      const print = await store.print();
-      if (print !== agreed && (await load())) agreed = print;
+    async load() {
+      const prints = await store.prints();
+      known.put(await store.load());
+      follower.agreed(prints);
     },
-    async reread(tenantId: string, upstream: string): Promise<void> {
-      const tools = await store.loadAll();
-      known.put(tools.filter((tool) => tool.tenantId === tenantId && tool.upstream === upstream));
+    reread: (tenantId, name) => reread({ tenantId, name }),
+    follow: follower.follow,
+    async put(tools) {
+      if (tools.length === 0) return;
+      // Within a turn nothing else changes what is known here.
+      const revisionOf = ({ tenantId, toolId }: UpstreamTool) => known.find(tenantId, toolId)?.revision;
+      const written = await store.putAll(tools.map((tool) => ({ ...tool, revision: revisionOf(tool) })));
+      if (written !== undefined) return known.put(written);
+      const places = new Map(tools.map(({ tenantId, upstream }) => [upstream, { tenantId, name: upstream }]));
+      for (const place of places.values()) await reread(place);
+      throw writtenElsewhere();
     },
-    /** Writes, then applies. */
-    async written(write: () => Promise<void>, act: () => void): Promise<void> {
-      writes.begun += 1;
-      writes.open += 1;
-      try {
-        await write();
-        act();
-      } finally {
-        writes.open -= 1;
+    async forget(tenantId, upstream) {
+      for (const name of placesOf(upstream)) {
+        await store.removeUpstream(tenantId, name);
+        known.agree({ tenantId, name }, []);
       }
     },
+    inTurn: (tenantId, upstream, work) =>
+      turns(turnOf(tenantId, upstream), async () => {
+        for (let left = WRITES_MAX - 1; left > 0; left -= 1) {
+          try {
+            return await work();
+          } catch (thrown) {
+            if (!isWrittenElsewhere(thrown)) throw thrown;
+          }
+        }
+        return work();
+      }),
   };
 }
+
+/** Most times that work is begun whose tools another instance writes at the same time. */
+const WRITES_MAX = 5;
+
+const writtenElsewhere = (): ToolLayerError =>
+  new ToolLayerError('E3704', 'Another instance changed tools of the upstream at the same time. Try again.');
+
+const isWrittenElsewhere = (thrown: unknown): boolean => thrown instanceof ToolLayerError && thrown.code === 'E3704';
 
 /** The refusal of a call to a blocked tool: E3813, or E3001 for one that its server no longer lists. */
 export function blockedFailure(toolId: string, { reason, upstream, tool }: Block): Failure {

@@ -5,14 +5,16 @@ import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
 import type { ClientAsker } from '../domain/questions/client-question.ts';
 import { elicitationIdOf } from '../domain/questions/elicitation-id.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
+import type { AuthorizationStore } from './authorization-store.port.ts';
 import { type Authorizer, authorizedFetch } from './http/authorization/authorized-fetch.ts';
-import { AuthorizationContext, type AuthorizationParts } from './http/authorization/context.ts';
+import { AuthorizationContext, type AuthorizationParts, partOf } from './http/authorization/context.ts';
 import { holderOf } from './http/authorization/holder.ts';
 import { HolderTokens } from './http/authorization/holder-tokens.ts';
 import { type ExpectedLogin, expectedLogin } from './http/authorization/login/expected-login.ts';
 import { createRedirectReceiver, type RedirectReceiver } from './http/authorization/login/redirect-receiver.ts';
 import { type BegunLogin, beginLogin, finishLogin } from './http/authorization/login.ts';
 import { revoke } from './http/authorization/token-endpoint.ts';
+import type { StoredPrint } from './upstream-store.port.ts';
 
 export type { Authorizer, BegunLogin, ExpectedLogin, RedirectReceiver };
 export { createRedirectReceiver, holderOf };
@@ -80,8 +82,21 @@ export interface UpstreamLogins {
   onReceived(listener: LoginReceived): () => void;
   /** Deletes the tokens of a holder, and revokes them where the server allows it. False when there were none. */
   end(tenantId: string, definition: UpstreamDefinition, holder: string | undefined): Promise<boolean>;
+  /**
+   * Prints of those of these logins that connections here use. The name of each is JSON of its upstream and holder.
+   */
+  prints(logins: readonly LoginSubject[]): Promise<readonly StoredPrint[]>;
+  /** True, once, when the login that connections here use was ended or replaced. */
+  isOver(tenantId: string, definition: UpstreamDefinition, holder: string | undefined): Promise<boolean>;
   /** Deletes everything of an upstream. */
   removeAll(tenantId: string, upstream: string): Promise<void>;
+}
+
+/** Whose login at which upstream. */
+interface LoginSubject {
+  readonly tenantId: string;
+  readonly definition: UpstreamDefinition;
+  readonly holder: string | undefined;
 }
 
 /** A holder logged in, and its browser came back to this machine. */
@@ -111,6 +126,8 @@ export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins
       throw thrown;
     } finally {
       tokens.forget();
+      // The connection that all callers share is made anew with the login, by who asked for it.
+      if (holder === undefined) tokens.disconnected();
       parts.receiver?.forget(`${state}`);
     }
     ends.emit(`${state}`);
@@ -154,17 +171,45 @@ export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async end(tenantId, definition, holder) {
-      const { context, tokens } = needed(tenantId, definition, holder);
-      await revokeKept(context);
-      const wereThere = await context.remove();
-      tokens.forget();
-      return wereThere;
-    },
+    end: async (...login) => endLogin(needed(...login)),
+    prints: (logins) => printsOf(parts.store, of, logins),
+    isOver: async (...login) => (await of(...login)?.tokens.isOver()) === true,
     async removeAll(tenantId, upstream) {
       await parts.store.remove(tenantId, upstream);
     },
   };
+}
+
+/** See `UpstreamLogins.end`. */
+async function endLogin({ context, tokens }: Known): Promise<boolean> {
+  await revokeKept(context);
+  const wereThere = await context.remove();
+  tokens.forget();
+  tokens.disconnected();
+  return wereThere;
+}
+
+/** See `UpstreamLogins.prints`. */
+async function printsOf(
+  store: Pick<AuthorizationStore, 'revisions'>,
+  of: ReturnType<typeof knownHolders>,
+  logins: readonly LoginSubject[],
+): Promise<readonly StoredPrint[]> {
+  const used = logins.filter(
+    ({ tenantId, definition, holder }) => of(tenantId, definition, holder)?.tokens.isUsed() === true,
+  );
+  // Fast path: nobody is logged in.
+  if (used.length === 0) return [];
+  const places = used.map(({ tenantId, definition: { name: upstream }, holder }) => ({
+    ...{ tenantId, upstream },
+    part: partOf(holder),
+  }));
+  const revisions = await store.revisions(places);
+  return used.map(({ tenantId, definition, holder }, at) => ({
+    tenantId,
+    name: JSON.stringify(holder === undefined ? [definition.name] : [definition.name, holder]),
+    print: `${revisions[at]}`,
+  }));
 }
 
 /** The authorization of each holder at each upstream, made when it is first needed. */

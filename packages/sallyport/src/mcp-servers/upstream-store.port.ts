@@ -1,5 +1,16 @@
 import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
 
+/** An upstream, or another place at which something of one is stored. */
+export interface StoredPlace {
+  readonly tenantId: string;
+  readonly name: string;
+}
+
+/** A place at which something is stored, and a text that is another one after each change of it by any instance. */
+export interface StoredPrint extends StoredPlace {
+  readonly print: string;
+}
+
 /** An upstream of one tenant. */
 export interface StoredUpstream {
   readonly tenantId: string;
@@ -15,6 +26,6 @@ export interface UpstreamStore {
   /** Undefined when there is no such upstream. */
   find(tenantId: string, name: string): Promise<UpstreamDefinition | undefined>;
   loadAll(): Promise<readonly StoredUpstream[]>;
-  /** Another text after each change of any upstream, by whichever instance. Costs less than `loadAll`. */
-  print(): Promise<string>;
+  /** One print for each upstream. */
+  prints(): Promise<readonly StoredPrint[]>;
 }

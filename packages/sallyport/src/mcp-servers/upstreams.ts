@@ -6,12 +6,12 @@ import type { UpstreamCalls } from './connection/calls/upstream-calls.ts';
 import { embeddedServer } from './connection/embedded-link.ts';
 import { makeUpstream, type SharedByUpstreams } from './connection/keeping/make-upstream.ts';
 import { createOutliving, type OutlivingByUpstream } from './connection/keeping/outliving.ts';
-import { isSameDefinition, lookElsewhere } from './connection/keeping/stored-elsewhere.ts';
+import { followUpstreams, isSameDefinition } from './connection/keeping/stored-elsewhere.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
 import { createListeners } from './connection/listing/listeners.ts';
 import { notifyOfTools } from './connection/listing/notify-of-tools.ts';
 import { checkPrompt } from './connection/offers/held-offers.ts';
-import { repeatedly } from './connection/pacing/repeatedly.ts';
+import type { Follower } from './connection/pacing/follow-prints.ts';
 import { createStartSlots } from './connection/pacing/start-slots.ts';
 import { createTurns } from './connection/pacing/turns.ts';
 import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
@@ -55,8 +55,8 @@ export interface Upstreams extends UpstreamCalls, UpstreamOffers {
   /** Loads the stored upstreams and starts them in the background; resolves before any is connected. */
   start(): Promise<void>;
   /**
-   * Brings the upstreams to what other instances stored, every `intervalMs` until disposed: what was removed or disabled
-   * there ends here, and what was added or changed starts. Failures are logged.
+   * Brings the upstreams to what other instances stored, every `intervalMs` until disposed (`Follower.follow`): what was
+   * removed or disabled there ends here, so do connections of ended logins, and what was added or changed starts.
    */
   followStore(intervalMs: number): AsyncDisposable;
   /** How it runs here, against what is stored: another instance may have changed or removed it. */
@@ -95,8 +95,8 @@ export interface Upstreams extends UpstreamCalls, UpstreamOffers {
   restart(tenantId: string, name: string, disabled?: boolean): Promise<UpstreamStatus | undefined>;
   /** Its standard error after the line `after`; undefined when there is no such upstream. */
   logs(tenantId: string, name: string, after: number): ReturnType<StderrLog['read']> | undefined;
-  /** Ends the connections that were made with a holder's authorization: it has ended. Calls on them end first. */
-  endLogin(tenantId: string, name: string, holder: string): void;
+  /** Ends the connections of a holder whose authorization ended, after their calls; without a holder makes it anew. */
+  endLogin(tenantId: string, name: string, holder: string | undefined): Promise<void>;
   /** Stops and deletes it. False when there was none. */
   remove(tenantId: string, name: string): Promise<boolean>;
   /** States of one tenant's upstreams, by name. */
@@ -132,12 +132,15 @@ class OwnUpstreams implements Upstreams {
   readonly onOffersHeld = this.#offersHeld.add;
   readonly onLogged = this.#logged.add;
   readonly #outliving: OutlivingByUpstream;
+  readonly #follower: Follower;
   #closed = false;
 
   constructor(parts: UpstreamsParts) {
     this.#parts = parts;
     this.#settings = { ...UPSTREAM_DEFAULTS, ...parts.settings };
     this.#outliving = createOutliving(parts.log);
+    const [agree, endLogin] = [this.#agree.bind(this), this.endLogin.bind(this)];
+    this.#follower = followUpstreams(parts, { tenants: this.#tenants, agree, endLogin });
     this.#shared = {
       parts,
       settings: this.#settings,
@@ -150,17 +153,14 @@ class OwnUpstreams implements Upstreams {
   }
 
   async start(): Promise<void> {
-    for (const { tenantId, definition } of await this.#parts.store.loadAll()) {
-      const known = this.#ofTenant(tenantId);
-      if (!this.#closed && !known.has(definition.name)) this.#begin(tenantId, definition);
-    }
+    const prints = await this.#parts.store.prints();
+    for (const { tenantId, definition } of await this.#parts.store.loadAll())
+      if (!this.#closed && !this.#ofTenant(tenantId).has(definition.name)) this.#begin(tenantId, definition);
+    this.#follower.agreed(prints);
   }
 
   followStore(intervalMs: number): AsyncDisposable {
-    const { store, log } = this.#parts;
-    const agree = (tenantId: string, name: string) => this.#agree(tenantId, name);
-    const look = lookElsewhere(store, { tenants: this.#tenants, agree }, log);
-    return repeatedly(intervalMs, look, log, 'upstreams-not-read');
+    return this.#follower.follow(intervalMs);
   }
 
   async standing(tenantId: string, name: string): Promise<'as-stored' | 'changed' | 'removed'> {
@@ -327,8 +327,9 @@ class OwnUpstreams implements Upstreams {
     return upstream.watchResource(wanted.uri, listener, wanted.caller);
   }
 
-  endLogin(tenantId: string, name: string, holder: string): void {
-    this.#tenants.get(tenantId)?.get(name)?.endLogin(holder);
+  async endLogin(tenantId: string, name: string, holder: string | undefined): Promise<void> {
+    if (holder === undefined) await this.restart(tenantId, name);
+    else this.#tenants.get(tenantId)?.get(name)?.endLogin(holder);
   }
 
   async close(): Promise<void> {

@@ -14,7 +14,11 @@ export function memoryUpstreamStore(): UpstreamStore {
       const text = upstreams.get(keyOf(tenantId, name));
       return text === undefined ? undefined : (JSON.parse(text) as StoredUpstream).definition;
     },
-    print: async () => JSON.stringify([...upstreams]),
+    prints: async () =>
+      [...upstreams.values()].map((print) => {
+        const { tenantId, definition } = JSON.parse(print) as StoredUpstream;
+        return { tenantId, name: definition.name, print };
+      }),
     async loadAll() {
       return [...upstreams.values()].map((text) => JSON.parse(text) as StoredUpstream);
     },

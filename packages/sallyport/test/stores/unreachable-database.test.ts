@@ -170,17 +170,17 @@ const STORES: readonly (readonly [name: string, store: object, given: Readonly<R
     [
       'logins at upstreams',
       postgresAuthorizationStore(database),
-      { read: [it], replace: [it, 't', 1], claim: [it, 1, 1], remove: ['t', 'u'] },
+      { read: [it], revisions: [[it]], replace: [it, 't', 1], claim: [it, 1, 1], remove: ['t', 'u'] },
     ],
     [
       'tools of upstreams',
       postgresQuarantineStore(database),
-      { putAll: [[it]], removeUpstream: ['t', 'u'], loadAll: [], print: [] },
+      { putAll: [[it]], removeUpstream: ['t', 'u'], load: [], prints: [] },
     ],
     [
       'upstreams',
       postgresUpstreamStore(database),
-      { put: [it], remove: ['t', 'u'], find: ['t', 'u'], loadAll: [], print: [] },
+      { put: [it], remove: ['t', 'u'], find: ['t', 'u'], loadAll: [], prints: [] },
     ],
   ];
 

@@ -27,6 +27,16 @@ export function authorizationStoreConformance(
     equal(await store.read({ ...place('layer'), tenantId: 'globex' }), undefined);
   });
 
+  check('the revisions of several places are read together', async (store) => {
+    deepEqual(await store.revisions([]), []);
+    const hostile = { tenantId: 'a\0 \ud800', upstream: 'notes', part: `user "' \\ \0` };
+    const [first, other] = [await written(store, place('layer'), 'one', 0), await written(store, hostile, 'two', 0)];
+    const asked = [hostile, place('user ada'), place('layer'), { ...place('layer'), tenantId: 'globex' }];
+    deepEqual(await store.revisions(asked), [other, undefined, first, undefined]);
+    await store.remove('acme', 'notes');
+    deepEqual(await store.revisions(asked), [other, undefined, undefined, undefined]);
+  });
+
   check('only the version that was read is replaced', async (store) => {
     const first = await written(store, place('layer'), 'one', 0);
     equal(await store.replace(place('layer'), 'late', 0), undefined);

@@ -39,19 +39,24 @@ export function upstreamStoreConformance(test: TestCase, adapter: string, open: 
     equal(await store.find('acme', 'other'), undefined);
   });
 
-  check('each change of an upstream gives another print, and a look none', async (store) => {
-    const changes = [
-      () => store.put(upstream('acme', 'files', 'node')),
-      () => store.put(upstream('acme', 'files', 'python3')),
-      () => store.put(upstream('globex', 'files', 'node')),
-      () => store.remove('globex', 'files'),
-      () => store.remove('acme', 'files'),
+  check('each change of an upstream gives another print of it, and of no other, and a look none', async (store) => {
+    const changes: readonly (readonly [place: string, change: () => Promise<unknown>])[] = [
+      ['acme files', () => store.put(upstream('acme', 'files', 'node'))],
+      ['acme files', () => store.put(upstream('acme', 'files', 'python3'))],
+      ['globex files', () => store.put(upstream('globex', 'files', 'node'))],
+      ['globex files', () => store.remove('globex', 'files')],
+      ['acme files', () => store.remove('acme', 'files')],
     ];
-    for (const change of changes) {
-      const before = await store.print();
-      equal(await store.print(), before);
+    const prints = async () =>
+      new Map((await store.prints()).map(({ tenantId, name, print }) => [`${tenantId} ${name}`, print]));
+    for (const [place, change] of changes) {
+      const before = await prints();
+      deepEqual(await prints(), before);
       await change();
-      notEqual(await store.print(), before);
+      const after = await prints();
+      notEqual(after.get(place), before.get(place));
+      for (const known of [before, after]) known.delete(place);
+      deepEqual(after, before);
     }
   });
 

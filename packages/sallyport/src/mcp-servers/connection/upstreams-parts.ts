@@ -23,7 +23,7 @@ export interface UpstreamsParts extends UpstreamChecks {
   /** Values of `{{NAME}}` in headers and environments. */
   readonly secrets: SecretStore;
   /** Access tokens for HTTP servers. */
-  readonly logins: Pick<UpstreamLogins, 'authorizer' | 'expect'>;
+  readonly logins: Pick<UpstreamLogins, 'authorizer' | 'expect' | 'prints' | 'isOver'>;
   /** Installs packages. */
   readonly packages: Packages;
   readonly log: Log;

@@ -2,6 +2,7 @@ import { SdkHttpError } from '@modelcontextprotocol/client';
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { codeOf } from '@sallyport/std/error-code';
+import { retryAfter } from '../../external/http-refusals.ts';
 import { TOO_LONG } from './bounded-fetch.ts';
 
 const TEXT_CHARS_MAX = 300;
@@ -26,9 +27,14 @@ export function wasNotSent(error: unknown): boolean {
   return NOT_SENT.has(networkCode(error));
 }
 
-/** An HTTP or network failure as an error of the layer; undefined for any other error. */
-export function httpFailure(name: string, error: unknown, hide: (text: string) => string): ToolLayerError | undefined {
-  if (error instanceof SdkHttpError) return statusFailure(name, error, hide);
+/** An HTTP or network failure as an error of the layer; undefined for any other error. @param now wall time, ms */
+export function httpFailure(
+  name: string,
+  error: unknown,
+  hide: (text: string) => string,
+  now: number,
+): ToolLayerError | undefined {
+  if (error instanceof SdkHttpError) return statusFailure(name, error, hide, now);
   const code = networkCode(error);
   if (code === '') return undefined;
   if (error instanceof TypeError && /redirect/i.test(String((error.cause as Error | undefined)?.message))) {
@@ -60,8 +66,10 @@ export function httpFailure(name: string, error: unknown, hide: (text: string) =
       });
 }
 
-function statusFailure(name: string, error: SdkHttpError, hide: (text: string) => string): ToolLayerError {
-  const { status } = error;
+function statusFailure(name: string, error: SdkHttpError, hide: (text: string) => string, now: number): ToolLayerError {
+  const { status, data } = error;
+  const stated = data['retryAfter'];
+  const retryAfterMs = typeof stated === 'string' ? retryAfter(stated, now) : undefined;
   const code: ErrorCode =
     status === 401 || status === 403 ? 'E3307' : status === 429 ? 'E3303' : status >= 500 ? 'E3304' : 'E3309';
   const advice = code === 'E3307' ? ' Check the headers of its definition.' : '';
@@ -69,6 +77,7 @@ function statusFailure(name: string, error: SdkHttpError, hide: (text: string) =
   return new ToolLayerError(code, `The upstream '${name}' answered with HTTP ${status}: ${text}.${advice}`, {
     cause: error,
     details: { reached: true, status },
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
 

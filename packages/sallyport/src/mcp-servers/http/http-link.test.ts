@@ -355,3 +355,46 @@ test('EXE-12.3 a cancelled call tells the server which request to stop', async (
   await until(() => cancelled.length > 0);
   expect(cancelled).toEqual([called]);
 });
+
+test.each([
+  [429, '7', 'E3303', 7_000],
+  [503, 'Fri, 01 Jan 2100 00:00:00 GMT', 'E3304', 86_400_000],
+  [500, 'soon', 'E3304', undefined],
+] as const)(
+  'PIPE-05.5 a server that answers %i says with Retry-After %s when to try again',
+  async (status, stated, code, ms) => {
+    const upstreams = make();
+    const definition = await server(
+      only('tools/call', (_request, response) => response.writeHead(status, { 'retry-after': stated }).end('too much')),
+    );
+    await upstreams.add(TENANT, definition);
+    const refused = await failureOf(upstreams.call(TENANT, 'remote', 't', {}, { timeoutMs: 50_000 }));
+    expect(refused).toMatchObject({ code, message: expect.stringContaining('too much') });
+    expect(refused.failure).toMatchObject({ details: { reached: true, status } });
+    expect(refused.failure.retryAfterMs).toBe(ms);
+  },
+);
+
+test('EXE-07 a call that is only accepted fails at once, unless the server has a stream on which it answers', async () => {
+  const upstreams = make();
+  let stream: ServerResponse | undefined;
+  const special = (hasStream: boolean) => (message: Record<string, unknown>) => {
+    const accept: Answer = (_request, response, { id }) => {
+      response.writeHead(202).end();
+      stream?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { content: [] } })}\n\n`);
+    };
+    const open: Answer = (_request, response) => {
+      stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+      stream.flushHeaders();
+    };
+    if (message['method'] === 'GET' && hasStream) return open;
+    return only('tools/call', accept)(message);
+  };
+  await upstreams.add(TENANT, await server(special(false)));
+  const failed = await failureOf(upstreams.call(TENANT, 'remote', 't', {}, {}));
+  expect(failed).toMatchObject({ code: 'E3308', message: expect.stringContaining('HTTP 202') });
+  expect(failed.failure.details).toMatchObject({ reached: true });
+  await upstreams.add(TENANT, await server(special(true)));
+  await until(() => stream !== undefined);
+  expect(await upstreams.call(TENANT, 'remote', 't', {}, {})).toMatchObject({ content: [] });
+}, 60_000);

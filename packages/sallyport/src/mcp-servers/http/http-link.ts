@@ -102,6 +102,7 @@ async function connect(
     onLog: (message, owner) => giveHidden(message, hideInAnswers, options.onLog, owner),
     onFlood: () => void close('It floods the connection with messages that nobody asked for.'),
   });
+  const failureOf = (thrown: unknown): unknown => httpFailure(name, thrown, hide, parts.clock.now()) ?? thrown;
   const stop = (): void => void close('The connection was given up.');
   options.signal.addEventListener('abort', stop, { once: true });
   try {
@@ -117,16 +118,18 @@ async function connect(
       onError: (error) => parts.log.debug('upstream-http-error', { upstream: name, error: hide(error.message) }),
     });
     way.onLost(() => void close('Its stream of events ended.'));
-    return linkOf(name, mux, hands, { hide, hideInAnswers, ended, close });
+    return linkOf(name, mux, hands, { failureOf, hideInAnswers, ended, close });
   } catch (thrown) {
     await close('It could not be connected.');
-    throw startFailure(name, way.faultOf(thrown), hide, options);
+    throw startFailure(name, way.faultOf(thrown), { failureOf, hide }, options);
   } finally {
     options.signal.removeEventListener('abort', stop);
   }
 }
 
-interface HttpConnection extends Pick<FilledValues, 'hide' | 'hideInAnswers'> {
+interface HttpConnection extends Pick<FilledValues, 'hideInAnswers'> {
+  /** The failure of a request over HTTP; anything else unchanged. */
+  readonly failureOf: (thrown: unknown) => unknown;
   readonly ended: Promise<string>;
   readonly close: (reason: string) => Promise<void>;
 }
@@ -135,10 +138,9 @@ function linkOf(
   name: string,
   mux: Multiplexer,
   hands: Handshake,
-  { hide, hideInAnswers, ended, close }: HttpConnection,
+  { failureOf, hideInAnswers, ended, close }: HttpConnection,
 ): Link {
   const shown = <Said>(said: Said): Said => (hideInAnswers === undefined ? said : hideInValue(said, hideInAnswers));
-  const failureOf = (thrown: unknown): unknown => httpFailure(name, thrown, hide) ?? thrown;
   const broken = (thrown: unknown): never => {
     // Protocol 2026-07-28 has no sessions: there, a 404 answers the request itself.
     const isGone = !hands.modern && isSessionGone(thrown);
@@ -214,14 +216,11 @@ function sessionGone(name: string, cause: unknown): ToolLayerError {
 function startFailure(
   name: string,
   thrown: unknown,
-  hide: (text: string) => string,
+  { failureOf, hide }: Pick<FilledValues, 'hide'> & Pick<HttpConnection, 'failureOf'>,
   { timeoutMs, signal }: OpenOptions & { readonly timeoutMs: number },
 ): ToolLayerError {
   const cause = thrown instanceof SdkError && thrown.cause !== undefined ? thrown.cause : thrown;
-  const failure = httpFailure(name, thrown, hide) ?? httpFailure(name, cause, hide);
-  if (failure !== undefined) return failure;
-  if (thrown instanceof ToolLayerError) return thrown;
-  if (cause instanceof ToolLayerError) return cause;
+  for (const failure of [failureOf(thrown), failureOf(cause)]) if (failure instanceof ToolLayerError) return failure;
   if (signal.aborted || (thrown instanceof SdkError && thrown.code === 'REQUEST_TIMEOUT')) {
     return new ToolLayerError('E3306', `The upstream '${name}' did not answer within ${timeoutMs} ms.`, {
       cause: thrown,

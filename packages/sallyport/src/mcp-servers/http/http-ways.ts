@@ -6,6 +6,8 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isObject } from '../../domain/shape/is-object.ts';
 import { TASK_NAME_HEADER } from '../connection/tasks/task-form.ts';
 import type { HttpFetch } from './bounded-fetch.ts';
 
@@ -29,7 +31,7 @@ export type MakeWay = (url: URL, headers: Readonly<Record<string, string>>, carr
 export const streamableWay: MakeWay = (url, headers, carry) => {
   const transport = new StreamableHTTPClientTransport(url, {
     requestInit: { headers, redirect: 'error' },
-    fetch: withTaskName(carry),
+    fetch: withRefusals(withTaskName(carry)),
   });
   return {
     transport,
@@ -40,6 +42,44 @@ export const streamableWay: MakeWay = (url, headers, carry) => {
     faultOf: (thrown) => thrown,
   };
 };
+
+/** Statuses whose `Retry-After` counts. */
+const isBusy = (status: number): boolean => status === 429 || status >= 500;
+
+/**
+ * Fails where the library would drop the server's `Retry-After`, and where it would wait in vain: for the answer to a
+ * request that was only accepted (202), from a server without a stream of its own on which it could still come.
+ */
+function withRefusals(carry: HttpFetch): HttpFetch {
+  let hasStream = Promise.resolve(false);
+  return async (url, init) => {
+    const sent = carry(url, init);
+    if (init?.method === 'GET')
+      hasStream = sent.then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    const response = await sent;
+    if (init?.method !== 'POST') return response;
+    if (isBusy(response.status) && response.headers.has('retry-after')) throw await statusError(response);
+    if (response.status === 202 && isRequest(init.body) && !(await hasStream)) throw unanswered();
+    return response;
+  };
+}
+
+function isRequest(body: unknown): boolean {
+  const message: unknown = JSON.parse(String(body));
+  return isObject(message) && 'id' in message && 'method' in message;
+}
+
+const unanswered = (): ToolLayerError =>
+  new ToolLayerError(
+    'E3308',
+    'The upstream accepted the request (HTTP 202), and has no stream on which it would answer.',
+    {
+      details: { reached: true, status: 202 },
+    },
+  );
 
 /** The library keeps `Mcp-Name` to itself, and does not know that it names the task in a request about one. */
 function withTaskName(carry: HttpFetch): HttpFetch {
@@ -111,6 +151,11 @@ const TEXT_CHARS_MAX = 1_000;
 
 async function statusError(response: Response): Promise<SdkHttpError> {
   const text = (await response.text().catch(() => '')).slice(0, TEXT_CHARS_MAX);
-  const { status, statusText } = response;
-  return new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, text || statusText, { status, statusText });
+  const { status, statusText, headers } = response;
+  const retryAfter = headers.get('retry-after') ?? undefined;
+  return new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, text || statusText, {
+    status,
+    statusText,
+    retryAfter,
+  });
 }

@@ -40,7 +40,12 @@ const USUAL = {
   clock: systemClock,
   client: { name: 'sallyport', version: '0.0.0' },
   secrets: { read: async () => new Map<string, string>() },
-  logins: { authorizer: () => undefined, expect: () => Promise.reject(new Error('Nobody logs in.')) },
+  logins: {
+    authorizer: () => undefined,
+    expect: () => Promise.reject(new Error('Nobody logs in.')),
+    prints: async () => [],
+    isOver: async () => false,
+  },
   clients: { ask: async () => ({ unasked: 'there is none' }), clientOf: () => undefined, completed() {} },
   outbound,
   callerOutbound: () => createOutboundHttp({ guard }),
@@ -59,7 +64,11 @@ export function fixture(driver: SandboxDriver, { quarantine, ...parts }: Fixture
     remove: async (tenantId, name) => stored.delete(`${tenantId} ${name}`),
     find: async (tenantId, name) => stored.get(`${tenantId} ${name}`)?.definition,
     loadAll: async () => [...stored.values()],
-    print: async () => JSON.stringify([...stored]),
+    prints: async () =>
+      [...stored.values()].map(({ tenantId, definition }) => ({
+        ...{ tenantId, name: definition.name },
+        print: JSON.stringify(definition),
+      })),
   };
   const upstreams = createUpstreams({
     driver,

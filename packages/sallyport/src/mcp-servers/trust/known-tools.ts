@@ -1,6 +1,7 @@
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { BlockReason, UpstreamTool } from '../quarantine-store.port.ts';
+import type { StoredPlace } from '../upstream-store.port.ts';
 import { isOfferPlace } from './offer-places.ts';
 
 /** A tool of an upstream that may not be seen or called now. */
@@ -21,12 +22,13 @@ export interface KnownTools {
   list(tenantId: string, upstream?: string): readonly UpstreamTool[];
   /** Names of tools of the other upstreams, except names that are listed here. */
   foreignNames(tenantId: string, upstream: string, own: readonly ListedMcpTool[]): ReadonlySet<string>;
-  /** Replaces the state by the one on record; only differences are applied and reported. */
-  agreeWith(tools: readonly UpstreamTool[]): void;
+  /** Where tools are known. */
+  places(): readonly StoredPlace[];
+  /** Replaces the tools of one place, and their blocks, by those on record; only differences are reported. */
+  agree(place: StoredPlace, tools: readonly UpstreamTool[]): void;
   put(tools: readonly UpstreamTool[]): void;
   /** Blocks before the change is written. */
   blockNow(tools: readonly { readonly known: UpstreamTool }[], reason: BlockReason): void;
-  forget(tenantId: string, upstream: string): void;
   /** Notifies of blocks that were set, lifted or changed. */
   onChanged(listener: () => void): Disposable;
 }
@@ -65,15 +67,15 @@ export function createKnownTools(log: Log): KnownTools {
       return [...(tools ?? [])].sort((a, b) => (a.toolId < b.toolId ? -1 : 1));
     },
     foreignNames: (tenantId, upstream, own) => foreignNames(tenants.get(tenantId), upstream, own),
-    agreeWith(tools) {
-      const byTenant = Map.groupBy(tools, (tool) => tool.tenantId);
-      for (const [tenantId, tenant] of tenants) {
-        const onRecord = new Set(byTenant.get(tenantId)?.map(({ toolId }) => toolId));
-        const gone = [...tenant.byId.values()].filter(({ toolId }) => !onRecord.has(toolId));
-        for (const tool of gone) drop(tenant, tool);
-        if (gone.length > 0) notify();
-      }
-      put(tools.filter((tool) => isOther(tool, tenants.get(tool.tenantId)?.byId.get(tool.toolId))));
+    places: () =>
+      [...tenants].flatMap(([tenantId, { byUpstream }]) => [...byUpstream.keys()].map((name) => ({ tenantId, name }))),
+    agree({ tenantId, name }, tools) {
+      const tenant = tenantOf(tenants, tenantId);
+      const onRecord = new Set(tools.map(({ toolId }) => toolId));
+      const gone = [...(tenant.byUpstream.get(name)?.values() ?? [])].filter(({ toolId }) => !onRecord.has(toolId));
+      for (const tool of gone) drop(tenant, tool);
+      if (gone.length > 0) notify();
+      put(tools);
     },
     put,
     blockNow(tools, reason) {
@@ -82,16 +84,6 @@ export function createKnownTools(log: Log): KnownTools {
         if (blocks.get(known.toolId)?.reason === reason) continue;
         blocks.set(known.toolId, { reason, upstream: known.upstream, tool: known.tool });
       }
-    },
-    forget(tenantId, upstream) {
-      const tenant = tenants.get(tenantId);
-      const gone = [...(tenant?.byUpstream.get(upstream)?.values() ?? [])].map(({ toolId }) => toolId);
-      for (const toolId of gone) {
-        tenant?.byId.delete(toolId);
-        tenant?.blocks.delete(toolId);
-      }
-      tenant?.byUpstream.delete(upstream);
-      if (gone.length > 0) notify();
     },
     onChanged(listener) {
       const entry = { receive: listener };
@@ -107,24 +99,12 @@ function tenantOf(tenants: Map<string, TenantTools>, tenantId: string): TenantTo
   return known;
 }
 
-/** Every change of a tool shows in one of these members. */
-function isOther(tool: UpstreamTool, known: UpstreamTool | undefined): boolean {
-  return (
-    known === undefined ||
-    tool.noticedAt !== known.noticedAt ||
-    tool.block !== known.block ||
-    tool.acceptedHash !== known.acceptedHash ||
-    tool.rejectedHash !== known.rejectedHash ||
-    tool.version !== known.version ||
-    tool.served?.hash !== known.served?.hash ||
-    tool.upstream !== known.upstream ||
-    tool.tool !== known.tool
-  );
-}
-
+/** Its id may belong to a tool of another upstream since. */
 function drop({ byId, byUpstream, blocks }: TenantTools, { toolId, upstream, tool }: UpstreamTool): void {
-  byId.delete(toolId);
-  blocks.delete(toolId);
+  if (byId.get(toolId)?.upstream === upstream) {
+    byId.delete(toolId);
+    blocks.delete(toolId);
+  }
   const named = byUpstream.get(upstream);
   if (named?.get(tool)?.toolId === toolId) named.delete(tool);
   if (named?.size === 0) byUpstream.delete(upstream);

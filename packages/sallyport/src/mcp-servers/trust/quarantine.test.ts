@@ -10,11 +10,13 @@ import {
   type QuarantineParts,
   TOOLS_PER_UPSTREAM_MAX,
 } from '../quarantine.ts';
+import type { StoredPlace } from '../upstream-store.port.ts';
 import { known, listed } from './known-tools.fixture.ts';
 
 const listing = (...tools: readonly ListedMcpTool[]) =>
   tools.map((tool) => ({ toolId: `up__${tool.name}`, listed: tool }));
 
+const ENOUGH = { timeout: 50_000 };
 let store = memoryQuarantineStore();
 const make = (more: Partial<QuarantineParts> = {}): Quarantine =>
   createQuarantine({ store, clock: systemClock, log: silentLog, ...more });
@@ -74,7 +76,7 @@ test('REG-09 it outlives a restart, and is forgotten with its upstream alone', a
   await first.put(tools);
   const second = make();
   await second.load();
-  expect(second.tools('acme')).toEqual(tools);
+  expect(second.tools('acme')).toMatchObject(tools);
   expect(second.blocks('acme', 'up__a')?.reason).toBe('rejected');
   expect(second.waitingAt('acme', 'up')).toBe(1);
   expect(second.waitingAt('acme', 'other')).toBe(0);
@@ -82,7 +84,7 @@ test('REG-09 it outlives a restart, and is forgotten with its upstream alone', a
   expect(second.blocks('acme', 'up__a')).toBeUndefined();
   expect(second.find('acme', 'up__b')).toBeUndefined();
   expect(second.tools('acme').map(({ toolId }) => toolId)).toEqual(['up__c']);
-  await first.load();
+  await first.reread('acme', 'up');
   expect(first.tools('acme').map(({ toolId }) => toolId)).toEqual(['up__c']);
 });
 
@@ -133,49 +135,101 @@ test('work on one upstream waits for its turn, also behind work that failed', as
   expect(order.indexOf('first')).toBeLessThan(order.indexOf('second'));
 });
 
-test('REG-09 what another instance decided or forgot holds here after the next load, and only that is told', async () => {
+test('REG-09 what another instance decided or forgot holds here once it is read again, and only that is told', async () => {
   const [here, there] = [make(), make()];
   await there.put([known('a'), known('b', { block: 'changed' }), known('c')]);
-  await here.load();
+  await here.reread('acme', 'up');
   const told: true[] = [];
   using _listening = here.onChanged(() => told.push(true));
-  await here.load();
+  await here.reread('acme', 'up');
   expect(told).toEqual([]);
   await there.put([known('a', { block: 'rejected' }), known('b')]);
-  await here.load();
+  await here.reread('acme', 'up');
   expect(told).toHaveLength(1);
   expect(here.blocks('acme', 'up__a')?.reason).toBe('rejected');
   expect(here.blocks('acme', 'up__b')).toBeUndefined();
   await there.forget('acme', 'up');
-  await here.load();
+  await here.reread('acme', 'up');
   expect(here.tools('acme')).toEqual([]);
   expect(here.blocks('acme', 'up__a')).toBeUndefined();
 });
 
 test('what is read while something is written here never undoes it', async () => {
   const read = Promise.withResolvers<void>();
-  const slow = { ...store, loadAll: async () => (await Promise.all([store.loadAll(), read.promise]))[0] };
-  const here = make({ store: slow });
-  const loading = here.load();
-  await here.put([known('a', { block: 'changed' })]);
+  let reads = 0;
+  const load = async (place?: StoredPlace) => {
+    const tools = await store.load(place);
+    reads += 1;
+    await read.promise;
+    return tools;
+  };
+  const here = make({ store: { ...store, load } });
+  await using _following = here.follow(1);
+  await make().put([known('a')]);
+  await expect.poll(() => reads, ENOUGH).toBe(1);
+  const put = here.inTurn('acme', 'up', () => here.put([known('a', { block: 'changed' })]));
   read.resolve();
-  await loading;
+  await put;
   expect(here.blocks('acme', 'up__a')?.reason).toBe('changed');
+  expect(await store.load()).toMatchObject([{ block: 'changed' }]);
 });
 
 test('decisions of others are followed until that is disposed, and a store that fails is asked again', async () => {
   const there = make();
   let loads = 0;
-  const loadAll = () => {
+  const load = (place?: StoredPlace) => {
     loads += 1;
-    return loads === 1 ? Promise.reject(new Error('the database is away')) : store.loadAll();
+    return loads === 1 ? Promise.reject(new Error('the database is away')) : store.load(place);
   };
-  const here = make({ store: { ...store, loadAll } });
+  const here = make({ store: { ...store, load } });
   const following = here.follow(5);
   await there.put([known('a', { block: 'rejected' })]);
-  while (here.blocks('acme', 'up__a') === undefined) await new Promise((resolve) => setTimeout(resolve, 2));
+  await expect.poll(() => here.blocks('acme', 'up__a'), ENOUGH).toMatchObject({ reason: 'rejected' });
+  await there.forget('acme', 'up');
+  await expect.poll(() => here.tools('acme'), ENOUGH).toEqual([]);
   await following[Symbol.asyncDispose]();
   const last = loads;
+  await there.put([known('a')]);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(loads).toBe(last);
+});
+
+test('REG-09.6 OPS-04.1 what an operator decided at another instance meanwhile is not overwritten: the work is done again with it', async () => {
+  const [here, there] = [make(), make()];
+  await here.put([known('a'), known('b', { block: 'absent' })]);
+  await there.load();
+  const second = listed('a', 'Second.');
+  const served = { hash: definitionHash(second), definition: second, serverVersion: '', findings: [] };
+  const rejected = known('a', { block: 'rejected', rejectedHash: served.hash, served });
+  const seen: string[][] = [];
+  await here.inTurn('acme', 'up', async () => {
+    const { changed, accepted } = here.compare('acme', 'up', listing(second, listed('b')));
+    seen.push(changed.map(({ known: { tool } }) => tool));
+    if (seen.length === 1) await there.put([rejected]);
+    await here.put([
+      ...accepted.map(({ known: { block: _block, ...tool } }) => tool),
+      ...changed.map(({ known: tool }) => ({ ...tool, block: 'changed' as const, served })),
+    ]);
+  });
+  expect(seen).toEqual([['a'], []]);
+  const onRecord = new Map((await store.load()).map((tool) => [tool.toolId, tool]));
+  expect(onRecord.get('up__a')).toMatchObject({ block: 'rejected', rejectedHash: served.hash });
+  expect(onRecord.get('up__b')?.block).toBeUndefined();
+  expect(here.find('acme', 'up__a')).toMatchObject({ block: 'rejected', rejectedHash: served.hash });
+  expect(here.blocks('acme', 'up__b')).toBeUndefined();
+});
+
+test('REG-09.6 who loses against another instance again and again ends with E3704', async () => {
+  const [here, there] = [make(), make()];
+  await here.put([known('a')]);
+  let tries = 0;
+  const work = here.inTurn('acme', 'up', async () => {
+    tries += 1;
+    await there.load();
+    await there.put([known('a', { version: `${tries}.0.0` })]);
+    await here.put([known('a', { block: 'changed' })]);
+  });
+  await expect(work).rejects.toMatchObject({ code: 'E3704' });
+  expect(tries).toBe(5);
+  expect(here.find('acme', 'up__a')).toMatchObject({ version: '5.0.0' });
 });

@@ -114,15 +114,18 @@ function verdict(engines: readonly PolicyExplanation[]): { allowed: boolean; ask
   return { allowed, ...(ask ? { ask } : {}) };
 }
 
-/** An asker without the right to see all policies sees the policies that decided on its own call. */
+/** Texts and conditions of policies may name every tenant: others than their keepers see by name which ones decided. */
 function shown(engines: readonly PolicyExplanation[], all: boolean): PolicyExplanation[] {
   if (all) return [...engines];
   return engines.map((engine) => ({
     ...engine,
+    decided: engine.decided.map(({ name, effect, mode }) => ({ name, effect, mode, held: [], unmet: [] })),
     nearest: [],
-    changes: engine.decided.length === 0 ? ['No policy permits it. Ask who keeps the policies.'] : engine.changes,
+    changes: engine.changes.length === 0 ? [] : [engine.decided.length === 0 ? `No policy permits it. ${ASK}` : ASK],
   }));
 }
+
+const ASK = 'Ask who keeps the policies.';
 
 function toolOf(
   { registry, catalogTenant }: Parts,

@@ -94,8 +94,7 @@ export const logoutUpstream = operation({
       const had_tokens = await parts.logins.end(tenantId, subject.current.definition, subject.holder);
       if (had_tokens) await record(parts, asker, name, 'upstream-logged-out', subject.holder);
       // Connections have the token of before.
-      if (subject.holder === undefined) await parts.upstreams.restart(tenantId, name);
-      else parts.upstreams.endLogin(tenantId, name, subject.holder);
+      await parts.upstreams.endLogin(tenantId, name, subject.holder);
       return { name, had_tokens };
     },
 });

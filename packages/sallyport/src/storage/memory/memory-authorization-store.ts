@@ -21,6 +21,7 @@ export function memoryAuthorizationStore({ clock }: { readonly clock: Clock }): 
       const entry = entries.get(keyOf(place));
       return entry === undefined ? undefined : { text: entry.text, revision: entry.revision };
     },
+    revisions: async (places) => places.map((place) => entries.get(keyOf(place))?.revision),
     async replace(place, text, revision) {
       const key = keyOf(place);
       if ((entries.get(key)?.revision ?? 0) !== revision) return undefined;

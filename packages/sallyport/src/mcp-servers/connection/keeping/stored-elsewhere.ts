@@ -1,59 +1,39 @@
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
-import type { Log } from '../../../telemetry/log.ts';
-import type { StoredUpstream, UpstreamStore } from '../../upstream-store.port.ts';
+import { type Follower, followPrints } from '../pacing/follow-prints.ts';
+import type { UpstreamsParts } from '../upstreams-parts.ts';
+import { type ConnectedHere, followLogins } from './follow-logins.ts';
 
 /** The upstreams of this instance, and how one of them is brought to what the store holds. */
-export interface RunningHere {
-  /** By tenant and name. */
-  readonly tenants: ReadonlyMap<string, ReadonlyMap<string, { definition(): UpstreamDefinition }>>;
+interface RunningHere extends ConnectedHere {
   agree(tenantId: string, name: string): Promise<void>;
 }
 
-/**
- * Makes a look for upstreams that another instance added, changed or removed. Each is brought to what is stored in the
- * background, since one that starts slowly must not delay the end of another.
- */
-export function lookElsewhere(
-  store: Pick<UpstreamStore, 'print' | 'loadAll'>,
-  here: RunningHere,
-  log: Log,
-): () => Promise<void> {
-  const underWay = new Set<string>();
-  let agreed: string | undefined;
-  const agree = async (key: string, { tenantId, definition: { name } }: StoredUpstream): Promise<void> => {
-    underWay.add(key);
-    try {
-      await here.agree(tenantId, name);
-    } catch (thrown) {
-      log.warn('upstream-not-agreed', { upstream: name, error: String(thrown) });
-    } finally {
-      underWay.delete(key);
-    }
-  };
-  return async () => {
-    const print = await store.print();
-    if (print === agreed) return;
-    const stored = byKey(await store.loadAll());
-    const running = byKey(runningIn(here));
-    const different = [...new Map([...stored, ...running])].filter(
-      ([key]) => !isSameDefinition(stored.get(key)?.definition, running.get(key)?.definition),
-    );
-    if (different.length === 0) agreed = print;
-    for (const [key, upstream] of different) if (!underWay.has(key)) void agree(key, upstream);
+/** Makes a follower of the upstreams that other instances add, change or remove, and of their logins that end there. */
+export function followUpstreams(parts: Pick<UpstreamsParts, 'store' | 'logins' | 'log'>, here: RunningHere): Follower {
+  const { store, log } = parts;
+  const logins = followLogins(parts, here);
+  const upstreams = followPrints(
+    {
+      name: 'upstreams',
+      prints: () => store.prints(),
+      here: () =>
+        [...here.tenants].flatMap(([tenantId, known]) => [...known.keys()].map((name) => ({ tenantId, name }))),
+      agree: ({ tenantId, name }) => here.agree(tenantId, name),
+    },
+    log,
+  );
+  return {
+    agreed: upstreams.agreed,
+    follow(intervalMs) {
+      const following = new AsyncDisposableStack();
+      for (const each of [upstreams, logins]) following.use(each.follow(intervalMs));
+      return following;
+    },
   };
 }
 
 /** True for two definitions with equal members, and for two that are absent. */
 export function isSameDefinition(one: UpstreamDefinition | undefined, other: UpstreamDefinition | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return canonicalJson(one) === canonicalJson(other);
+  return canonicalJson(one ?? null) === canonicalJson(other ?? null);
 }
-
-const byKey = (upstreams: Iterable<StoredUpstream>): Map<string, StoredUpstream> =>
-  new Map([...upstreams].map((each) => [JSON.stringify([each.tenantId, each.definition.name]), each]));
-
-const runningIn = ({ tenants }: RunningHere): readonly StoredUpstream[] =>
-  [...tenants].flatMap(([tenantId, known]) =>
-    [...known.values()].map((each) => ({ tenantId, definition: each.definition() })),
-  );

@@ -117,6 +117,11 @@ export class CallerLinks {
     for (const slot of [...this.#slots.values()]) if (slot.holder === holder) this.#retire(slot);
   }
 
+  /** Whose authorizations the connections have. */
+  holders(): ReadonlySet<string | undefined> {
+    return new Set([...this.#slots.values()].map(({ holder }) => holder));
+  }
+
   /** Number of connections, closing ones included. */
   size(): number {
     return this.#slots.size + this.#leaving.size;

@@ -23,6 +23,8 @@ export interface KeptUpstream extends Omit<Supervised, 'connect' | 'watchResourc
   offersTo(caller: UpstreamCaller | undefined): Promise<ServerOffers>;
   /** See `UpstreamOffers.watchResource`. */
   watchResource(uri: string, listener: ResourceListener, caller: UpstreamCaller | undefined): Promise<Disposable>;
+  /** Whose connections are open; undefined for the one that all callers share. */
+  holders(): Iterable<string | undefined>;
   /** Ends the connections of this holder where each caller has one: its authorization has ended. */
   endLogin(holder: string): void;
 }

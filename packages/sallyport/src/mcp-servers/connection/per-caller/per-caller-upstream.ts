@@ -140,6 +140,11 @@ export class PerCallerUpstream {
     }
   }
 
+  /** Whose connections are open; undefined for the one that all callers share. */
+  holders(): Iterable<string | undefined> {
+    return this.#parts.shared === undefined ? this.#links.holders() : [undefined];
+  }
+
   /** Ends what the connections of a holder are used for, since its authorization has ended. */
   endLogin(holder: string): void {
     this.#links.retireAll(holder);

@@ -29,7 +29,7 @@ function oneRow(first: StoredUpstream) {
     remove: async () => true,
     find: async () => row.definition,
     loadAll: async () => [row],
-    print: async () => '',
+    prints: async () => [],
   };
   return { text: () => JSON.stringify(row), sealed: sealedUpstreamStore(store, new Uint8Array(32), silentLog) };
 }

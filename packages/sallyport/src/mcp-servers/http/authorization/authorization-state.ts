@@ -44,6 +44,8 @@ export interface PendingLogin {
 
 /** What is kept of one holder's authorization at an upstream. */
 export interface HolderState {
+  /** Another one for each login that ended with tokens; tokens that are renewed keep it. */
+  readonly loginId?: string;
   readonly tokens?: Tokens;
   readonly source?: TokenSource;
   /** Every scope that was asked for so far. */

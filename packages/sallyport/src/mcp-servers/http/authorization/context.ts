@@ -52,6 +52,9 @@ export interface Discovered {
   readonly server: AuthorizationServer;
 }
 
+/** The part under which the authorization of a holder is kept. */
+export const partOf = (holder: string | undefined): string => (holder === undefined ? 'layer' : `holder ${holder}`);
+
 /** What the steps of one authorization share: its kept values, discovery and registration. */
 export class AuthorizationContext {
   readonly parts: AuthorizationParts;
@@ -75,7 +78,7 @@ export class AuthorizationContext {
     this.send = createAuthorizationFetch({ upstream: this.url, issuer, outbound, check, timeoutMs });
     const place = { tenantId, upstream: name };
     const binding = bindingOf(transport);
-    this.#part = holder === undefined ? 'layer' : `holder ${holder}`;
+    this.#part = partOf(holder);
     this.held = keptValue(parts.store, { ...place, part: this.#part }, binding);
     this.#upstream = keptValue(parts.store, { ...place, part: 'upstream' }, binding);
   }

@@ -38,6 +38,8 @@ export class HolderTokens {
   readonly #context: AuthorizationContext;
   #held: Held<HolderState> | undefined;
   #readAt = 0;
+  /** The login whose tokens connections here were opened with. */
+  #used: string | undefined;
   /** New tokens that could not be written, with the revision that they replace. */
   #unkept: Held<HolderState> | undefined;
   #working: Promise<Access | undefined> | undefined;
@@ -57,7 +59,7 @@ export class HolderTokens {
     const held = (isFresh ? this.#held : undefined) ?? (await this.#read());
     const { tokens } = held.value;
     if (tokens === undefined) return undefined;
-    if (!this.#isOld(tokens)) return accessOf(held.value);
+    if (!this.#isOld(tokens)) return this.#access(held.value);
     return this.#alone(() => this.#renewOld(secrets));
   }
 
@@ -77,6 +79,25 @@ export class HolderTokens {
     this.#unkept = undefined;
   }
 
+  /** True while a connection here may use a login. */
+  isUsed(): boolean {
+    return this.#used !== undefined;
+  }
+
+  /** Connections here are made anew. */
+  disconnected(): void {
+    this.#used = undefined;
+  }
+
+  /** True, once, when the login that connections here use has ended, or was replaced by another one. */
+  async isOver(): Promise<boolean> {
+    const used = this.#used;
+    const { tokens, loginId } = (await this.#read()).value;
+    if (used === undefined || (tokens !== undefined && loginId === used)) return false;
+    this.disconnected();
+    return true;
+  }
+
   /** Takes the tokens out of a text of the upstream. */
   hide(text: string): string {
     const token = this.#held?.value.tokens?.access;
@@ -85,6 +106,12 @@ export class HolderTokens {
       this.#hide = { token, hide: hideSecrets(new Map([...Object.entries({ token, refresh })])) };
     }
     return this.#hide === undefined ? text : this.#hide.hide(text);
+  }
+
+  #access({ tokens, source, dpopKey, loginId }: HolderState): Access | undefined {
+    if (tokens === undefined || source === undefined) return undefined;
+    this.#used ??= loginId;
+    return { token: tokens.access, source, ...(tokens.isDpop && dpopKey !== undefined ? { dpopKey } : {}) };
   }
 
   #alone(work: () => Promise<Access | undefined>): Promise<Access | undefined> {
@@ -108,17 +135,17 @@ export class HolderTokens {
   async #renewOld(secrets: SecretStore): Promise<Access | undefined> {
     const held = await this.#read();
     const { tokens, source, scopes } = held.value;
-    if (tokens === undefined || source === undefined || !this.#isOld(tokens)) return accessOf(held.value);
+    if (tokens === undefined || source === undefined || !this.#isOld(tokens)) return this.#access(held.value);
     if (!this.#context.isInteractive) return this.#request(held, source, scopes ?? [], secrets);
     // Without a refresh token the upstream itself says that the token has ended.
-    return tokens.refresh === undefined ? accessOf(held.value) : this.#refresh(held, source, tokens.refresh);
+    return tokens.refresh === undefined ? this.#access(held.value) : this.#refresh(held, source, tokens.refresh);
   }
 
   async #renewAfter(challenge: Challenge, used: Access | undefined, secrets: SecretStore): Promise<Access | undefined> {
     const held = await this.#read();
     const { tokens } = held.value;
     const isNewer = tokens !== undefined && tokens.access !== used?.token;
-    if (isNewer && !this.#isOld(tokens)) return accessOf(held.value);
+    if (isNewer && !this.#isOld(tokens)) return this.#access(held.value);
     if (challenge.needs === 'scope') this.#checkScopes(challenge, held.value);
     await this.#context.note(challenge.metadataUrl, challenge.asksDpop);
     return this.#context.isInteractive
@@ -218,7 +245,7 @@ export class HolderTokens {
     const until = clock.monotonic() + CLAIM_MS;
     while (clock.monotonic() < until) {
       const now = await this.#read();
-      if (now.revision !== held.revision) return accessOf(now.value);
+      if (now.revision !== held.revision) return this.#access(now.value);
       await pause(LOOK_MS);
     }
     throw new ToolLayerError(
@@ -240,11 +267,6 @@ export class HolderTokens {
       this.#context.parts.log.error('upstream-tokens-not-kept', { upstream: name, error: String(thrown) });
     }
     // Somebody logged out or in meanwhile, or another instance was faster.
-    return accessOf((this.#held ?? (await this.#read())).value);
+    return this.#access((this.#held ?? (await this.#read())).value);
   }
-}
-
-function accessOf({ tokens, source, dpopKey }: HolderState): Access | undefined {
-  if (tokens === undefined || source === undefined) return undefined;
-  return { token: tokens.access, source, ...(tokens.isDpop && dpopKey !== undefined ? { dpopKey } : {}) };
 }

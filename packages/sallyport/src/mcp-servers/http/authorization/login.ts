@@ -133,6 +133,7 @@ export async function finishLogin(context: AuthorizationContext, redirected: str
   const tokens = await exchangeCode(endpoint, answer, { state, verifier }, { resource: source.resource });
   if (context.settings.dpop === true && !tokens.isDpop) throw notBound(name);
   const next: HolderState = {
+    loginId: state,
     tokens,
     source,
     scopes,

@@ -151,6 +151,7 @@ export interface Tables {
     block: BlockReason | null;
     served: ColumnType<ServedDefinition | null, string | null, string | null>;
     noticed_at: Time;
+    revision: string;
   };
   'sallyport.visibility_rules': {
     tenant_id: string;

@@ -20,6 +20,15 @@ export function postgresAuthorizationStore(database: Kysely<Tables>): Authorizat
         const row = await found.where('upstream', '=', upstream).where('part', '=', part).executeTakeFirst();
         return row === undefined ? undefined : { text: row.content, revision: Number(row.revision) };
       }),
+    revisions: (places) =>
+      inDatabase('see which authorizations changed', async () => {
+        const { rows } = await sql<{ revision: string | null }>`
+select kept.revision from rows from (
+  json_to_recordset(${JSON.stringify(places.map(columnsOf))}::json) as (tenant_id text, upstream text, part text)
+) with ordinality as asked (tenant_id, upstream, part, place)
+left join ${sql.table(TABLE)} as kept using (tenant_id, upstream, part) order by asked.place`.execute(database);
+        return rows.map(({ revision }) => (revision === null ? undefined : Number(revision)));
+      }),
     replace: (place, text, revision) =>
       inDatabase('keep the authorization', async () => {
         const written =

@@ -1,9 +1,10 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import { randomUUID } from 'node:crypto';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { QuarantineStore, UpstreamTool } from '../../../mcp-servers/quarantine-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
-import { tablePrint } from './table-print.ts';
+import { rowPrints } from './row-prints.ts';
 
 const TABLE = 'sallyport.upstream_tools';
 /** Tools written by one statement. */
@@ -16,55 +17,84 @@ export function postgresQuarantineStore(database: Kysely<Tables>): QuarantineSto
   return {
     putAll: (tools) =>
       inDatabase('keep the tools of the upstream', async () => {
-        const rows = rowsOf(tools);
-        if (rows.length <= TOOLS_PER_STATEMENT) await putSome(database, rows);
-        else await database.transaction().execute((transaction) => putMany(transaction, rows));
+        const rest = lastOfEach(tools);
+        try {
+          return await database.transaction().execute(async (transaction) => {
+            const written: UpstreamTool[] = [];
+            while (rest.length > 0) written.push(...(await putSome(transaction, rest.splice(0, TOOLS_PER_STATEMENT))));
+            return written;
+          });
+        } catch (thrown) {
+          if (thrown === WRITTEN_ELSEWHERE) return undefined;
+          throw thrown;
+        }
       }),
     removeUpstream: (tenantId, upstream) =>
       inDatabase('forget the tools of the upstream', async () => {
         const removal = database.deleteFrom(TABLE).where('tenant_id', '=', keyText(tenantId));
         await removal.where('upstream', '=', keyText(upstream)).execute();
       }),
-    loadAll: () =>
+    load: (place) =>
       inDatabase('list the tools of upstreams', async () => {
-        const rows = await database.selectFrom(TABLE).selectAll().execute();
-        return rows.map(toolOf);
+        const all = database.selectFrom(TABLE).selectAll();
+        const wanted =
+          place === undefined
+            ? all
+            : all.where('tenant_id', '=', keyText(place.tenantId)).where('upstream', '=', keyText(place.name));
+        return (await wanted.execute()).map(toolOf);
       }),
-    print: () => inDatabase('see whether tools of upstreams changed', () => tablePrint(database, TABLE, 'tool_id')),
+    prints: () => inDatabase('see which tools of upstreams changed', () => rowPrints(database, TABLE, 'upstream')),
   };
 }
 
+/** Ends the transaction of a write to tools that another instance wrote since they were read. */
+const WRITTEN_ELSEWHERE = new Error('written elsewhere');
+
 /** The last of equal keys, in order of key, so that two writers never deadlock. */
-function rowsOf(tools: readonly UpstreamTool[]): readonly Insertable<Row>[] {
-  const last = new Map(tools.map((tool) => [JSON.stringify([tool.tenantId, tool.toolId]), tool]));
-  return [...last].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, tool]) => rowOf(tool));
+function lastOfEach(tools: readonly UpstreamTool[]): UpstreamTool[] {
+  const last = new Map(tools.map((tool) => [keyOf(tool.tenantId, tool.toolId), tool]));
+  return [...last].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, tool]) => tool);
 }
 
-async function putMany(database: Kysely<Tables>, rows: readonly Insertable<Row>[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += TOOLS_PER_STATEMENT) {
-    await putSome(database, rows.slice(at, at + TOOLS_PER_STATEMENT));
-  }
-}
+/** Everything that a second writer of the same would write too; `noticed_at` is of the first. */
+const ALL_BUT_TIME = ['upstream', 'tool', 'accepted_hash', 'version', 'rejected_hash', 'block', 'served'] as const;
 
-async function putSome(database: Kysely<Tables>, rows: readonly Insertable<Row>[]): Promise<void> {
-  if (rows.length === 0) return;
-  await database
+/** @throws WRITTEN_ELSEWHERE */
+async function putSome(database: Kysely<Tables>, tools: readonly UpstreamTool[]): Promise<UpstreamTool[]> {
+  const ofRow = (row: 'excluded' | typeof TABLE) =>
+    sql`(${sql.join(ALL_BUT_TIME.map((column) => sql`${sql.ref(`${row}.${column}`)}::text`))})`;
+  const rows = await database
     .insertInto(TABLE)
-    .values(rows)
+    .values(tools.map(rowOf))
     .onConflict((conflict) =>
-      conflict.columns(['tenant_id', 'tool_id']).doUpdateSet(({ ref }) => ({
-        upstream: ref('excluded.upstream'),
-        tool: ref('excluded.tool'),
-        accepted_hash: ref('excluded.accepted_hash'),
-        version: ref('excluded.version'),
-        rejected_hash: ref('excluded.rejected_hash'),
-        block: ref('excluded.block'),
-        served: ref('excluded.served'),
-        noticed_at: ref('excluded.noticed_at'),
-      })),
+      conflict
+        .columns(['tenant_id', 'tool_id'])
+        .doUpdateSet(({ ref }) => ({
+          ...Object.fromEntries(ALL_BUT_TIME.map((column) => [column, ref(`excluded.${column}`)])),
+          noticed_at: ref('excluded.noticed_at'),
+          revision: sql<string>`gen_random_uuid()`,
+        }))
+        .where(({ eb, or, ref }) =>
+          or([
+            eb(`${TABLE}.revision`, '=', ref('excluded.revision')),
+            sql<boolean>`${ofRow(TABLE)} is not distinct from ${ofRow('excluded')}`,
+          ]),
+        ),
     )
+    .returning(['tenant_id', 'tool_id', 'revision'])
     .execute();
+  const revisions = new Map(
+    rows.map(({ tenant_id, tool_id, revision }) => [keyOf(keyOfText(tenant_id), keyOfText(tool_id)), revision]),
+  );
+  return tools.map((tool) => {
+    const revision = revisions.get(keyOf(tool.tenantId, tool.toolId));
+    // A tool that was on record and is not any more was inserted with the revision that it had.
+    if (revision === undefined || revision === tool.revision) throw WRITTEN_ELSEWHERE;
+    return { ...tool, revision };
+  });
 }
+
+const keyOf = (tenantId: string, toolId: string): string => JSON.stringify([tenantId, toolId]);
 
 function rowOf(tool: UpstreamTool): Insertable<Row> {
   return {
@@ -78,6 +108,7 @@ function rowOf(tool: UpstreamTool): Insertable<Row> {
     block: tool.block ?? null,
     served: tool.served === undefined ? null : JSON.stringify(tool.served),
     noticed_at: tool.noticedAt,
+    revision: tool.revision ?? randomUUID(),
   };
 }
 
@@ -94,5 +125,6 @@ function toolOf(row: Selectable<Row>): UpstreamTool {
     ...(block === null ? {} : { block }),
     ...(served === null ? {} : { served }),
     noticedAt: row.noticed_at.toISOString(),
+    revision: row.revision,
   };
 }

@@ -3,7 +3,7 @@ import type { UpstreamStore } from '../../../mcp-servers/upstream-store.port.ts'
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
-import { tablePrint } from './table-print.ts';
+import { rowPrints } from './row-prints.ts';
 
 const TABLE = 'sallyport.upstreams';
 
@@ -37,6 +37,6 @@ export function postgresUpstreamStore(database: Kysely<Tables>): UpstreamStore {
         const rows = await database.selectFrom(TABLE).select(['tenant_id', 'definition']).execute();
         return rows.map(({ tenant_id, definition }) => ({ tenantId: keyOfText(tenant_id), definition }));
       }),
-    print: () => inDatabase('see whether upstreams changed', () => tablePrint(database, TABLE, 'name')),
+    prints: () => inDatabase('see which upstreams changed', () => rowPrints(database, TABLE, 'name')),
   };
 }

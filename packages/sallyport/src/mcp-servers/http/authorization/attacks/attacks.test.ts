@@ -264,6 +264,37 @@ test('PRM-11 OPS-04.1 a login that is ended at one instance is used by no other'
   expect(await failureOf(call)).toMatchObject({ code: 'E3311' });
 });
 
+test('PRM-11 OPS-04.1 the connection that all share ends with a login that another instance ended, not with a renewed token', async () => {
+  const store: AuthorizationStore = memoryAuthorizationStore({ clock: systemClock });
+  const [one, other] = [instance({ store }), instance({ store })];
+  const { redirect, finish } = await begun(one);
+  servers.behaviour.token = () => tokens('first-token', 'refresh-1', 0);
+  await finish(redirect());
+  let renewed = 0;
+  servers.behaviour.token = () => {
+    servers.behaviour.accepted.add('second-token');
+    renewed += 1;
+    return tokens('second-token', 'refresh-2', renewed === 1 ? 0 : 3_600);
+  };
+  await other.upstreams.add(TENANT, definition());
+  await using _following = other.upstreams.followStore(1);
+  const since = () => other.upstreams.statuses(TENANT)[0];
+  const ready = since();
+  expect(ready).toMatchObject({ state: 'ready' });
+  await one.upstreams.add(TENANT, definition());
+  expect(renewed).toBeGreaterThan(1);
+  let reads = 0;
+  const { revisions } = store;
+  store.revisions = (places) => {
+    reads += 1;
+    return revisions(places);
+  };
+  await expect.poll(() => reads, { timeout: 50_000 }).toBeGreaterThan(3);
+  expect(since()).toEqual(ready);
+  await one.logins.end(TENANT, definition(), undefined);
+  await expect.poll(() => since()?.state, { timeout: 50_000 }).not.toBe('ready');
+}, 120_000);
+
 test('PRM-11 a token that is issued while its login is ended is not used', async () => {
   const layer = instance();
   const { redirect, finish } = await begun(layer);

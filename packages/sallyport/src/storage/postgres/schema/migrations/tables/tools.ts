@@ -47,6 +47,7 @@ create table sallyport.upstream_tools (
   block text check (block in ('changed', 'flagged', 'new', 'rejected', 'absent')),
   served json,
   noticed_at timestamptz not null,
+  revision uuid not null,
   primary key (tenant_id, tool_id)
 );
 create index upstream_tools_upstream on sallyport.upstream_tools (tenant_id, upstream);`;
