@@ -116,7 +116,7 @@ export function settingsDocument(settings: readonly SettingRow[]): string {
   return document(
     'Settings',
     'packages/sallyport/src/compose/settings.ts',
-    'A key of `sallyport.toml` is the path of its table and name; the environment variable, whose name follows from the key, wins over\nthe file.',
+    'The file is `sallyport.toml` in the folder in which the layer is started. A key is the path of its table and name; the environment variable,\nwhose name follows from the key, wins over the file.',
     ['Key', 'Variable', 'Values', 'Unit', 'Default', 'Meaning'],
     settings.map((row) => [
       `\`${row.key}\``,

@@ -207,3 +207,25 @@ test('DOC-01.4 a file becomes a document of the type of its ending, with its pat
   await expect(ingest('bytes.md', Uint8Array.of(0xff, 0x00))).rejects.toThrow('no text in UTF-8');
   await expect(ingest('none.md', 'x', { content_type: 'application/pdf' })).rejects.toThrow(/PDF|sandbox/);
 });
+
+// The last test here: the tools are others after it.
+test('REG-09 an operator who states one thing of a tool of a reference server keeps what ships with its tools', async () => {
+  const add = (overrides: Readonly<Record<string, object>>) =>
+    desk.layer.ask(
+      'upstreams.add',
+      { upstream: { name: 'documents', transport: { type: 'embedded', server: 'documents' }, overrides } },
+      LOCAL_CALLER,
+    );
+  const manifestOf = async (tool: string) =>
+    (await desk.layer.ask('tools.get', { tool_id: `documents__${tool}` }, LOCAL_CALLER)).manifest;
+  await add({ delete_document: { requires_approval: false } });
+  expect(await manifestOf('delete_document')).toMatchObject({
+    side_effect_policy: 'irreversible',
+    execution_config: { requires_approval: false },
+  });
+  expect(await manifestOf('search_documents')).toMatchObject({ side_effect_policy: 'pure' });
+  await add({ '*': { side_effect_policy: 'irreversible' }, ingest_document: { side_effect_policy: 'pure' } });
+  expect(await manifestOf('search_documents')).toMatchObject({ side_effect_policy: 'irreversible' });
+  expect(await manifestOf('ingest_document')).toMatchObject({ side_effect_policy: 'pure' });
+  expect(await manifestOf('delete_document')).toMatchObject({ execution_config: { requires_approval: true } });
+});

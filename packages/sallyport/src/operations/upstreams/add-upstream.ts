@@ -3,6 +3,7 @@ import { UpstreamAddRequest, UpstreamAddResponse, type UpstreamDefinition } from
 import { PROGRAM } from '../../domain/tool/server-tool.ts';
 import { holderOf } from '../../mcp-servers/upstream-logins.ts';
 import { withReferences } from '../../mcp-servers/upstreams.ts';
+import { withShippedOverrides } from '../../reference-servers/shipped-overrides.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../tools/registry-event.ts';
@@ -61,9 +62,10 @@ export async function withInstalled(
 export async function connectAndRegister(
   parts: OperationParts,
   asker: Asker,
-  definition: UpstreamDefinition,
+  asked: UpstreamDefinition,
 ): Promise<UpstreamAddResponse> {
   const { tenantId } = asker.principal;
+  const definition = withShippedOverrides(asked);
   const { name } = definition;
   const operator = { token: asker.caller.token, holder: holderOf(asker.principal) };
   try {

@@ -78,3 +78,15 @@ test('calls cancel and extend send what was said; what changed nothing ends with
   expect(bench.layer.asked.at(-1)?.input).toEqual({ invocation_id: 'one', extend_seconds: 600 });
   expect(await bench.run(['calls', 'extend', 'one', 'long'])).toMatchObject({ code: 2 });
 });
+
+test('API-05 the commands of checkpoints take what they are about as arguments', async () => {
+  bench.layer.answers.set('checkpoints.list', () => ({ checkpoints: [] }));
+  bench.layer.answers.set('checkpoints.diff', () => ({ changes: [] }));
+  const { code } = await bench.run(['checkpoints', 'list', 'one']);
+  const { code: alike } = await bench.run(['checkpoints', 'diff', 'first', 'second']);
+  expect([code, alike]).toEqual([0, 0]);
+  expect(bench.layer.asked.map(({ input }) => input)).toEqual([
+    { invocation_id: 'one' },
+    { checkpoint_id: 'first', with: 'second' },
+  ]);
+});

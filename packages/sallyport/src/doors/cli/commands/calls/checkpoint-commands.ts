@@ -10,6 +10,7 @@ export function addCheckpointsCommands(program: Command, kit: CommandKit): void 
   const operation = operationCommands(checkpoints, kit);
   operation('checkpoints.list', {
     command: 'list',
+    args: ['invocation_id'],
     help: 'checkpoints of a call, and of the calls whose work it continued, newest first',
     print: list({
       head: ['CHECKPOINT', 'TYPE', 'LABEL', 'CALL', 'PHASE', 'BYTES', 'AT', 'ARCHIVED', 'EXPIRES'],
@@ -20,6 +21,7 @@ export function addCheckpointsCommands(program: Command, kit: CommandKit): void 
   operation('checkpoints.get', { command: 'show', help: 'one checkpoint with its state', print: members });
   operation('checkpoints.diff', {
     command: 'diff',
+    args: ['checkpoint_id', 'with'],
     help: 'what changed from the state of one checkpoint to that of another',
     print: list({
       head: ['PLACE', 'BEFORE', 'AFTER'],
