@@ -50,7 +50,9 @@ const WALKS: Readonly<
 };
 const WARM_RUNS = 5;
 /** Of so many runs the shortest counts: timers of the layer that fall into a run are no part of it. */
-const RUNS = 5;
+const RUNS = 9;
+/** Pause before each run: events of the one before are delivered in it. */
+const PAUSE_MS = 100;
 /** An approved call runs after the answer; by then it is on record. Asking for it would be walked too. */
 const RUNS_MS = 500;
 /** Whether a door answered that the request failed. */
@@ -64,6 +66,7 @@ for (const [name, { before, run }] of Object.entries(WALKS)) {
   const walks: Walk[] = [];
   for (let i = 0; i < WARM_RUNS + RUNS; i++) {
     await before?.();
+    await setTimeout(PAUSE_MS);
     recorder.begin();
     const answer = await run();
     walks.push(recorder.end());
