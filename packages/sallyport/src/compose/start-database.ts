@@ -1,4 +1,4 @@
-import { socketFolderOf, startEmbeddedPostgres } from '../storage/postgres/embedded-postgres.ts';
+import { claimDataFolder, socketFolderOf, startEmbeddedPostgres } from '../storage/postgres/embedded-postgres.ts';
 import type { PostgresConnection, SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Settings } from './settings.ts';
@@ -24,20 +24,23 @@ export interface StartingDatabase {
   readonly socketFolders: readonly string[];
 }
 
-/** Starts the embedded PostgreSQL, unless the settings name another server. */
+/** Starts the embedded PostgreSQL, unless the settings name another server. One layer has a data folder at a time. */
 export function startDatabase(settings: Settings, log: Log): StartingDatabase {
   const url = settings['database.url'];
   if (url !== '') {
-    const server = Promise.resolve({ connection: { url }, close: async () => undefined });
-    return { server, waiting: Promise.resolve(), socketFolders: [] };
+    const server = claimDataFolder(settings['data_folder']).then((close) => ({ connection: { url }, close }));
+    return { server, waiting: settled(server), socketFolders: [] };
   }
   const { promise: waiting, resolve: onWaiting } = Promise.withResolvers<void>();
   const server = startEmbeddedPostgres({ dataFolder: settings['data_folder'], log, onWaiting }).then(
     ({ connection, close }) => ({ connection, embedded: connection, close }),
   );
-  server.then(
-    () => onWaiting(),
-    () => onWaiting(),
-  );
+  void settled(server).then(onWaiting);
   return { server, waiting, socketFolders: [socketFolderOf(settings['data_folder'])] };
 }
+
+const settled = (server: Promise<DatabaseServer>): Promise<void> =>
+  server.then(
+    () => undefined,
+    () => undefined,
+  );

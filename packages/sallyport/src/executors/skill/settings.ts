@@ -1,4 +1,5 @@
 import { KiB } from '@sallyport/std/bytes';
+import { TIMER_MS_MAX } from '@sallyport/std/timer-max';
 import { EXECUTION_SETTINGS } from '../../domain/tool/execution-settings.ts';
 
 /** Limits of the skill executor. */
@@ -20,4 +21,6 @@ export const SKILL_RUN_BOUNDS = {
   unnamedMsMin: 3_600_000,
   /** Most skills whose files are in folders. */
   skillsKeptMax: 4_096,
+  /** Least time without a call after which a folder makes room for another, in ms: no call lasts longer. */
+  unusedMsMin: TIMER_MS_MAX,
 } as const;

@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { systemClock } from '@sallyport/std/clock';
 import { sha256 } from '@sallyport/std/sha256';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -121,4 +121,19 @@ test('what an interrupted import left is no skill', async () => {
   const files = skillFolders(root);
   await files.keep('acme', SKILL.config, SKILL.contents);
   expect(await files.folderOf('acme', SKILL.config)).toBeDefined();
+});
+
+test('EXE-08.4 where as many skills are kept as may be, one that no call used for as long as any call lasts makes room', async () => {
+  const files = skillFolders(root);
+  await files.keep('acme', SKILL.config, SKILL.contents);
+  const folder = (await files.folderOf('acme', SKILL.config)) as string;
+  for (let at = 1; at < 4_096; at += 1) mkdirSync(join(root, `${at}`));
+  const other = skillWith({ 'other.md': 'Other.' });
+  await expect(files.keep('acme', other.config, other.contents)).rejects.toMatchObject({ code: 'E3810' });
+  const old = Date.now() / 1000 - 25 * 86_400;
+  for (const each of [folder, join(root, '1')]) utimesSync(each, old, old);
+  await files.folderOf('acme', SKILL.config);
+  await files.keep('acme', other.config, other.contents);
+  const kept = readdirSync(root);
+  expect([kept.includes(basename(folder)), kept.includes('1'), kept.length]).toEqual([true, false, 4_096]);
 });

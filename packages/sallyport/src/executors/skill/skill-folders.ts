@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
@@ -28,12 +28,12 @@ export interface SkillFolderParts {
  * @param root absolute; private to the layer. When everybody may enter it, scripts run under a user of their own
  */
 export function createSkillFolders(root: string, parts: SkillFolderParts): SkillFiles {
-  const { contents: shared } = parts;
+  const { contents: shared, clock } = parts;
   const ready = async (tenantId: string, skill: SkillPackage, bytesOf: BytesOf): Promise<string> => {
     const folder = join(root, keyOf(tenantId, skill));
     if (await holds(folder, skill)) return folder;
     await mkdir(root, { recursive: true });
-    await checkRoom(root);
+    await makeRoom(root, clock.now() - SKILL_RUN_BOUNDS.unusedMsMin);
     const aside = join(root, `${UNFINISHED}${randomUUID()}`);
     try {
       await writeAll(aside, skill, bytesOf);
@@ -52,7 +52,12 @@ export function createSkillFolders(root: string, parts: SkillFolderParts): Skill
     },
     async folderOf(tenantId, skill) {
       const folder = join(root, keyOf(tenantId, skill));
-      if (await holds(folder, skill)) return folder;
+      if (await holds(folder, skill)) {
+        const now = clock.now() / 1000;
+        // Where the time cannot be set, the folder only makes room earlier.
+        await utimes(folder, now, now).catch(() => undefined);
+        return folder;
+      }
       try {
         return await ready(tenantId, skill, (hash) => shared.get(tenantId, hash));
       } catch (thrown) {
@@ -160,9 +165,18 @@ async function writeAll(folder: string, { files, scripts }: SkillPackage, bytesO
   }
 }
 
-async function checkRoom(root: string): Promise<void> {
+/** Where as many folders are kept as may be, those that no call has used for long make room: they are copies. */
+async function makeRoom(root: string, unusedSince: number): Promise<void> {
   const kept = await readdir(root);
   if (kept.length < SKILL_RUN_BOUNDS.skillsKeptMax) return;
+  let removed = 0;
+  for (const name of kept) {
+    const folder = join(root, name);
+    if ((await stat(folder)).mtimeMs >= unusedSince) continue;
+    await rm(folder, { recursive: true, force: true });
+    removed += 1;
+  }
+  if (removed > 0) return;
   const message = `The files of ${SKILL_RUN_BOUNDS.skillsKeptMax} skills are kept, as many as may be. Remove some from the folder skills of the data folder.`;
   throw new ToolLayerError('E3810', message);
 }

@@ -97,6 +97,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   return { connection, pid: server.pid, close, [Symbol.asyncDispose]: close };
 }
 
+/**
+ * Claims a data folder for a layer whose server is elsewhere: a second layer on it would have the same name, and settle
+ * the calls that the first one runs as those of a crash.
+ * @returns releases the folder
+ * @throws ToolLayerError E3812 with `details.problem`: folder-in-use, folder-unusable, disk-full
+ */
+export const claimDataFolder = (folder: string): Promise<() => Promise<void>> => claimFolder(folder);
+
 async function makeFolder(folder: string): Promise<string> {
   const path = resolve(folder);
   try {
