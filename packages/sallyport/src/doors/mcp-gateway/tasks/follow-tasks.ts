@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Params } from '../../json-rpc.ts';
 import { META_RELATED_TASK } from '../../mcp-protocol.ts';
-import type { Notify } from '../../mcp-server.ts';
+import { errorEntry, type Notify } from '../../mcp-server.ts';
 import { resultFrame } from '../methods/call-result.ts';
 import { detailedTask } from './detailed-task.ts';
 import { existing, findTask } from './find-task.ts';
@@ -89,14 +91,23 @@ function followTasks(parts: TaskParts, show: (found: Status, follower: Follower)
       seenInput = input;
     }
   };
+  const runOn = async (taskId: string, follower: Follower): Promise<void> => {
+    while (!stop.signal.aborted) {
+      try {
+        return await run(taskId, follower);
+      } catch (thrown) {
+        parts.log.debug('task-not-followed', { cause: thrown });
+        // A token that expires ends the notifications, as it ends the client's requests; an outage does not.
+        if (!errorEntry(failureOf(thrown).code).retryable) return;
+        await sleep(LOOK_SECONDS * 1000, undefined, { signal: stop.signal, ref: false }).catch(() => {});
+      }
+    }
+  };
   return {
     follow(taskId, follower) {
       if (followed.has(taskId) || followed.size >= FOLLOWED_MAX) return;
       followed.add(taskId);
-      run(taskId, follower)
-        // A token that expires ends the notifications, as it ends the client's requests.
-        .catch((thrown: unknown) => parts.log.debug('task-not-followed', { cause: thrown }))
-        .finally(() => followed.delete(taskId));
+      void runOn(taskId, follower).finally(() => followed.delete(taskId));
     },
     [Symbol.dispose]: () => stop.abort(),
   };
