@@ -123,7 +123,7 @@ test('what an interrupted import left is no skill', async () => {
   expect(await files.folderOf('acme', SKILL.config)).toBeDefined();
 });
 
-test('EXE-08.4 where as many skills are kept as may be, one that no call used for as long as any call lasts makes room', async () => {
+test('EXE-08.4 when as many skills are kept as allowed, one makes room that no call has used for as long as a call can last', async () => {
   const files = skillFolders(root);
   await files.keep('acme', SKILL.config, SKILL.contents);
   const folder = (await files.folderOf('acme', SKILL.config)) as string;
