@@ -165,7 +165,7 @@ async function writeAll(folder: string, { files, scripts }: SkillPackage, bytesO
   }
 }
 
-/** When as many folders are kept as allowed, removes those that no call has used for long: they are copies. */
+/** Removes folders that no call has used for long, once their number reaches the limit: each is a copy. */
 async function makeRoom(root: string, unusedSince: number): Promise<void> {
   const kept = await readdir(root);
   if (kept.length < SKILL_RUN_BOUNDS.skillsKeptMax) return;
