@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { silentLog } from '../../telemetry/log.ts';
 import type { CallSoFar } from '../call.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { noState, throughStages } from '../run.ts';
@@ -264,15 +265,19 @@ describe('settle', () => {
     const ran = { result: 1 };
     const tool = { manifest: manifest('tool', more) };
     const given = { principal: PRINCIPAL, tool, ran, outcome: ran, ...established };
-    const end = await stageEnd(stage, given as never, ({ toolRun }) => {
-      if ('saved' in established) toolRun.noteCheckpoint({} as never);
+    let undo: OngoingCall['undo'] | undefined;
+    const end = await stageEnd(stage, given as never, (ongoing) => {
+      if ('saved' in established) ongoing.toolRun.noteCheckpoint({} as never);
+      undo = ongoing.undo;
     });
+    seen.push('on record');
+    await undo?.recorded(silentLog);
     seen.push('answered');
     return { end, seen };
   }
 
   test('MOD-05 a call that completed is noted in its session before it is answered', async () => {
-    expect(await settling({})).toEqual({ end: { settled: true }, seen: ['completed', 'answered'] });
+    expect(await settling({})).toEqual({ end: { settled: true }, seen: ['completed', 'on record', 'answered'] });
   });
 
   test('PIPE-10 a tool that says it is deterministic is compared, but not where it reads documents or a context, which differ', async () => {
@@ -283,10 +288,11 @@ describe('settle', () => {
     expect((await settling({ deterministic: false })).seen).not.toContain('compared');
   });
 
-  test('STA-01 the checkpoints of a call that saved some, or took over those of another, end with it', async () => {
-    expect((await settling({}, { saved: 1 })).seen).toEqual(['checkpoints ended', 'completed', 'answered']);
+  test('STA-01 the checkpoints of a call that saved some, or took over those of another, end once it is on record', async () => {
+    const ended = ['completed', 'on record', 'checkpoints ended', 'answered'];
+    expect((await settling({}, { saved: 1 })).seen).toEqual(ended);
     const resumes = { request: request({ checkpoint_config: { resume_from_checkpoint_id: 'c' } }) };
-    expect((await settling({}, resumes)).seen).toEqual(['checkpoints ended', 'completed', 'answered']);
+    expect((await settling({}, resumes)).seen).toEqual(ended);
   });
 });
 

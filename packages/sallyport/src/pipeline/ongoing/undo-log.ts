@@ -13,6 +13,7 @@ export type Step = () => void | Promise<void>;
 export class UndoLog {
   #deferred: Step[] | undefined;
   #undos: Step[] | undefined;
+  #afterRecord: Step[] | undefined;
   #transaction: Transaction | undefined;
   /** True when the executor itself has undone what the attempt changed. */
   #rolledBackByTool = false;
@@ -32,6 +33,12 @@ export class UndoLog {
   /** Notes that the changes of the attempt are already undone. */
   sayRolledBack(): void {
     this.#rolledBackByTool = true;
+  }
+
+  /** Registers a step that runs when the success of the call is on record: it removes what a crash before that needs. */
+  afterRecord(step: Step): void {
+    this.#afterRecord ??= [];
+    this.#afterRecord.push(step);
   }
 
   /** Records how a change is undone; resolves when the change may be made. */
@@ -69,20 +76,26 @@ export class UndoLog {
   async rollBack(log: Log, isEnd: boolean): Promise<RolledBack> {
     if (!isEnd) this.#undos = undefined;
     const changes = this.#transaction === undefined ? 'nothing' : await this.#transaction.rollBack(log);
-    for (let step = this.#undos?.pop(); step !== undefined; step = this.#undos?.pop()) await runStep(step, log);
+    await runAll(this.#undos, log);
     if (changes === 'nothing' && this.#rolledBackByTool) return 'done';
     return changes;
   }
 
   /** The end of the call is on record. */
-  recorded(log: Log): void {
+  async recorded(log: Log): Promise<void> {
     this.#transaction?.recorded(log);
+    await runAll(this.#afterRecord, log);
   }
 
   /** Closes what is open. */
   async close(log: Log): Promise<void> {
-    for (let step = this.#deferred?.pop(); step !== undefined; step = this.#deferred?.pop()) await runStep(step, log);
+    await runAll(this.#deferred, log);
   }
+}
+
+/** Runs the steps, newest first, each once. */
+async function runAll(steps: Step[] | undefined, log: Log): Promise<void> {
+  for (let step = steps?.pop(); step !== undefined; step = steps?.pop()) await runStep(step, log);
 }
 
 /** Runs one step; its failure must not keep the others from running. */

@@ -30,7 +30,7 @@ export function settle(
     async run(call, ongoing) {
       // A call that saved nothing itself may have taken over the work of another.
       const mayHaveCheckpoints = ongoing.toolRun.checkpoints !== undefined || resumes(call);
-      if (mayHaveCheckpoints) await endCheckpoints(parts, call, true);
+      if (mayHaveCheckpoints) ongoing.undo.afterRecord(() => endCheckpoints(parts, call, true));
       await parts.gates?.completed(call.principal, call.tool);
       const noted = followsFromArguments(call.tool.manifest, call.documents)
         ? await checkDeterminism(parts, call)

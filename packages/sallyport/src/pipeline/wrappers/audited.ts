@@ -137,7 +137,7 @@ async function settled(parts: Parts, ongoing: OngoingCall, end: EndedCall, event
       return unrecorded(parts, ongoing, record, lasting ? lostOutcome(ongoing, thrown) : retriable(thrown));
     if (!isSameEnd(standing, record)) return { ...end, record: standing };
   }
-  ongoing.undo.recorded(parts.log);
+  await ongoing.undo.recorded(parts.log);
   return { ...end, record: end.answered === undefined ? record : repeated(record, end.answered) };
 }
 

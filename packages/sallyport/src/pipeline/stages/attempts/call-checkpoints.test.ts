@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
+import type { LedgerStore } from '../../../audit/ledger-store.port.ts';
 import type { NativeCallContext } from '../../../executors/native/native-executor.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 
@@ -114,6 +116,32 @@ describe('STA-02 the work of a tool continues from its checkpoints', () => {
     expect(await call(after?.checkpoint_id)).toMatchObject({ state: 'FAILED', failure: { code: 'E3702' } });
     expect(await call(before?.checkpoint_id)).toMatchObject({ state: 'COMPLETED', result: 2 });
     expect(ran).toEqual([0, 1, 1, 2]);
+  });
+
+  test('STA-02.1 PIPE-03 a call whose end could not be recorded keeps its checkpoints, and another continues its work', async () => {
+    const memory = memoryLedgerStore();
+    let isFailing = true;
+    const append: LedgerStore['append'] = async (batch, durability) => {
+      if (isFailing && batch.records.some(({ state }) => state === 'COMPLETED'))
+        throw new ToolLayerError('E3812', 'The database is not there.');
+      return memory.append(batch, durability);
+    };
+    const { add, call } = await pipeline({ store: { ...memory, append } });
+    const ran: number[] = [];
+    await add(manifest('count'), async (_parameters, context) => {
+      for (let step = stepOf(context); step < 3; step += 1) {
+        ran.push(step);
+        await context.checkpoints.save({ step: step + 1 });
+      }
+    });
+    const lost = await call({ tool_id: 'count', parameters: { n: 1 } });
+    expect(lost).toMatchObject({ state: 'FAILED' });
+    isFailing = false;
+    const resume_from_checkpoint_id = lost.metadata?.checkpoints_created.at(-1)?.checkpoint_id ?? '';
+    const checkpoint_config = { resume_from_checkpoint_id };
+    const resumed = await call({ tool_id: 'count', parameters: { n: 1 }, checkpoint_config });
+    expect(resumed).toMatchObject({ state: 'COMPLETED' });
+    expect(ran).toEqual([0, 1, 2]);
   });
 
   test('STA-02.3 a checkpoint that is unknown ends the call before its tool runs', async () => {
