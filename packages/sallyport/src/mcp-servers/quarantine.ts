@@ -92,8 +92,14 @@ export interface Quarantine {
   /**
    * Verdicts on definitions, in order; yields to other work in between. A definition that cannot be judged is
    * `suspicious`.
+   * @param isTrusted that of a reference server, whose words are the layer's own: clean without a look; default false
    */
-  scan(tenantId: string, upstream: string, tools: readonly ListedMcpTool[]): Promise<readonly ScanVerdict[]>;
+  scan(
+    tenantId: string,
+    upstream: string,
+    tools: readonly ListedMcpTool[],
+    isTrusted?: boolean,
+  ): Promise<readonly ScanVerdict[]>;
   /**
    * Writes the new state of tools, then applies it. Idempotent.
    * @throws E3704 when another instance wrote one of them since it was read here; it is read anew then
@@ -109,6 +115,8 @@ export interface Quarantine {
   /** Notifies of changes after they took effect, until the handle is disposed. */
   onChanged(listener: () => void): Disposable;
 }
+
+const CLEAN: ScanVerdict = { verdict: 'clean', findings: [] };
 
 /** Dependencies of a quarantine. */
 export interface QuarantineParts {
@@ -156,7 +164,9 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
       );
       return withinBounds(compared, upstream, TOOLS_PER_UPSTREAM_MAX - (ofUpstream?.size ?? 0));
     },
-    scan(tenantId, upstream, tools) {
+    async scan(tenantId, upstream, tools, isTrusted = false) {
+      // The scanner takes 0.1 s for its first words, which every start would wait for.
+      if (isTrusted) return tools.map(() => CLEAN);
       return scanAll(tools, known.foreignNames(tenantId, upstream, tools), { scanner, clock, log, upstream });
     },
     onChanged: known.onChanged,

@@ -120,6 +120,13 @@ test('a scanner that fails makes a tool suspicious, and one that is good is aske
   expect(seen).toEqual([['b'], ['b']]);
 });
 
+test('REG-09 the words of a reference server are not judged, and those of every other are', async () => {
+  const quarantine = make({ scanner: () => ({ verdict: 'malicious', findings: [] }) });
+  const verdictOf = async (isTrusted: boolean) => (await quarantine.scan('acme', 'up', [listed('a')], isTrusted))[0];
+  expect(await verdictOf(true)).toEqual({ verdict: 'clean', findings: [] });
+  expect(await verdictOf(false)).toMatchObject({ verdict: 'malicious' });
+});
+
 test('work on one upstream waits for its turn, also behind work that failed', async () => {
   const quarantine = make();
   const order: string[] = [];

@@ -106,13 +106,14 @@ function registeredName({ tool_id, executor }: ToolManifest, upstream: string): 
 
 /** Audits tools whose definition differs from the accepted one, and tools that are gone. */
 async function noteChanges(work: Work, compared: ListingComparison): Promise<Registration[]> {
-  const { parts, asker, current } = work;
+  const { parts, asker, current, isTrusted } = work;
   const { changed, rejected, absent } = compared;
   const name = current.definition.name;
   const verdicts = await parts.quarantine.scan(
     asker.principal.tenantId,
     name,
     changed.map(({ listed }) => listed),
+    isTrusted,
   );
   const waiting = changed.map((served, at) => blocked(work, served, verdicts[at]));
   const refused = rejected.map((served) => ({ ...blocked(work, served, undefined), block: 'rejected' as const }));
@@ -129,7 +130,7 @@ async function takeUnknown(work: Work, unknown: readonly IdentifiedTool[]): Prom
   const { tenantId } = asker.principal;
   const { name, accept_new_tools: acceptNew = true } = current.definition;
   const listed = unknown.map((tool) => tool.listed);
-  const verdicts = await parts.quarantine.scan(tenantId, name, listed);
+  const verdicts = await parts.quarantine.scan(tenantId, name, listed, isTrusted);
   const trusted: ServedTool[] = [];
   const waiting: UpstreamTool[] = [];
   for (const [at, tool] of unknown.entries()) {
@@ -144,7 +145,7 @@ async function takeUnknown(work: Work, unknown: readonly IdentifiedTool[]): Prom
     const left = unrecordedVersion(work, known);
     const served = { known: left === undefined ? known : { ...known, version: left.version }, listed: tool.listed };
     if (left?.differs === true && !isTrusted) waiting.push({ ...blocked(work, served, verdict), block: 'changed' });
-    else if ((isTrusted || verdict?.verdict === 'clean') && (added || acceptNew)) trusted.push(served);
+    else if (verdict?.verdict === 'clean' && (added || acceptNew)) trusted.push(served);
     else waiting.push(blocked(work, served, verdict));
   }
   await parts.quarantine.put(waiting);

@@ -39,7 +39,7 @@ export function makeUpstream(
       for (const listener of shared.toolListeners) notifyOfTools(listener, log, tenantId, name, tools, serverVersion);
     },
     onLog: (message, owner) => shared.logged(tenantId, name, message, owner),
-    judgeOffers: (texts) => quarantine.scan(tenantId, name, texts),
+    judgeOffers: (texts) => quarantine.scan(tenantId, name, texts, isTrusted),
     heldOffers: createHeldOffers({
       ...{ quarantine, tenantId, upstream: name, isTrusted, clock, acceptsNew: definition.accept_new_tools !== false },
       onHeld: (change, offers) => shared.offersHeld(tenantId, name, change, offers),
