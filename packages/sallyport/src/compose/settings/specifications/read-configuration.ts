@@ -1,10 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { parse, TomlError } from 'smol-toml';
-import { parseDocument } from 'yaml';
 import { isObject } from '../../../domain/shape/is-object.ts';
+import { readYaml } from '../../../domain/shape/read-yaml.ts';
 
-/** Most nodes that the aliases of one YAML file may expand to; stops documents that expand without end. */
-const YAML_ALIASES_MAX = 100;
 /** Deepest nesting of a configuration; that of the specifications has 5 levels. */
 const LEVELS_MAX = 32;
 
@@ -48,15 +46,10 @@ const toml: Reader = (text) => {
 };
 
 const yaml: Reader = (text) => {
-  try {
-    const document = parseDocument(text);
-    const [fault] = document.errors;
-    if (fault === undefined) return { value: document.toJS({ maxAliasCount: YAML_ALIASES_MAX }) };
-    const at = fault.linePos?.[0];
-    return at === undefined ? {} : { place: `${at.line}:${at.col}` };
-  } catch {
-    return {};
-  }
+  const read = readYaml(text);
+  if ('value' in read) return read;
+  const [{ place }] = read.faults;
+  return place === undefined ? {} : { place };
 };
 
 function readersFor(name: string): readonly Reader[] {

@@ -1,12 +1,9 @@
-import { parseDocument } from 'yaml';
 import { isObject } from '../../../domain/shape/is-object.ts';
+import { readYaml, sayFault } from '../../../domain/shape/read-yaml.ts';
 import { EXACT_WHOLE, readWireText, TOO_LONG_NUMBER } from '../../wire-json.ts';
 import type { CliIo } from '../cli-parts.ts';
 import { readSource, readTextFile } from './read-source.ts';
 import { usageError } from './usage-error.ts';
-
-/** Most nodes that the aliases of one YAML file may expand to; stops documents that expand without end. */
-const YAML_ALIASES_MAX = 100;
 
 /** The arguments of a call: JSON text, `@file`, or `-` for standard input. Default: no arguments. */
 export async function readArguments(given: string | undefined, io: CliIo): Promise<Record<string, unknown>> {
@@ -51,12 +48,7 @@ function jsonOf(file: string, text: string): unknown {
 
 /** YAML holds JSON too. */
 function yamlOf(file: string, text: string): unknown {
-  const document = parseDocument(text, { version: '1.2', strict: true });
-  const [fault] = document.errors;
-  if (fault !== undefined) throw usageError(`${file} is not YAML: ${fault.message.split('\n', 1)[0]}`);
-  try {
-    return document.toJS({ maxAliasCount: YAML_ALIASES_MAX });
-  } catch (cause) {
-    throw Object.assign(usageError(`${file} uses more aliases than allowed (${YAML_ALIASES_MAX}).`), { cause });
-  }
+  const read = readYaml(text);
+  if ('faults' in read) throw usageError(`${file} is not YAML: ${sayFault(read.faults[0])}`);
+  return read.value;
 }

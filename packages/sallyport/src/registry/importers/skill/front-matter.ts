@@ -1,12 +1,10 @@
 import { KiB } from '@sallyport/std/bytes';
-import { parseDocument } from 'yaml';
 import type { Fault } from '../../../../api/schemas/error.ts';
+import { readYaml, sayFault } from '../../../domain/shape/read-yaml.ts';
 import { plainCopy } from '../../foreign/plain-json.ts';
 
 /** Longest front matter, in characters. */
 const FRONT_MATTER_CHARS_MAX = 64 * KiB;
-/** Most repetitions of YAML aliases; a front matter needs none. */
-const YAML_ALIASES_MAX = 20;
 
 /** A SKILL.md in its two parts. */
 export interface SkillText {
@@ -28,25 +26,20 @@ export function readSkillText(text: string): SkillText | Fault {
   if (yaml.length > FRONT_MATTER_CHARS_MAX) {
     return fault(`has a front matter of ${yaml.length} characters, more than ${FRONT_MATTER_CHARS_MAX}`);
   }
-  const front = readYaml(yaml);
+  const front = mappingOf(yaml);
   return 'message' in front ? front : { front: front.value, body: text.slice(whole.length) };
 }
 
-function readYaml(yaml: string): { readonly value: Record<string, unknown> } | Fault {
-  try {
-    const document = parseDocument(yaml, { schema: 'core', logLevel: 'silent' });
-    const [first] = document.errors;
-    if (first !== undefined) return fault(`has a front matter that is no YAML: ${first.message.split('\n', 1)[0]}`);
-    const { value, faults } = plainCopy(document.toJS({ maxAliasCount: YAML_ALIASES_MAX }) ?? {});
-    const [odd] = faults;
-    if (odd !== undefined) return fault(`has a front matter that JSON cannot hold: ${odd.path} ${odd.message}`);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return { value: value as Record<string, unknown> };
-    }
-    return fault('has a front matter that is no mapping of names to values');
-  } catch (thrown) {
-    return fault(`has a front matter that cannot be read: ${(thrown as Error).message.split('\n', 1)[0]}`);
+function mappingOf(yaml: string): { readonly value: Record<string, unknown> } | Fault {
+  const read = readYaml(yaml);
+  if ('faults' in read) return fault(`has a front matter that is no YAML: ${sayFault(read.faults[0])}`);
+  const { value, faults } = plainCopy(read.value ?? {});
+  const [odd] = faults;
+  if (odd !== undefined) return fault(`has a front matter that JSON cannot hold: ${odd.path} ${odd.message}`);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return { value: value as Record<string, unknown> };
   }
+  return fault('has a front matter that is no mapping of names to values');
 }
 
 const fault = (message: string): Fault => ({ path: '/SKILL.md', code: 'E3008', keyword: 'front-matter', message });

@@ -1,7 +1,7 @@
 import { MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { parseDocument as parseYaml } from 'yaml';
 import type { Fault } from '../../../../../api/schemas/error.ts';
+import { readYaml, sayFault } from '../../../../domain/shape/read-yaml.ts';
 import { asNode, type Node } from './json.ts';
 import { fromSwagger2 } from './swagger-2.ts';
 
@@ -9,8 +9,6 @@ import { fromSwagger2 } from './swagger-2.ts';
 const JSON_CHARS_MAX = 32 * MiB;
 /** Largest YAML document; reading YAML costs some fifty times as much as JSON. */
 const YAML_CHARS_MAX = 4 * MiB;
-/** Most repetitions of YAML aliases before the document counts as an alias bomb. */
-const YAML_ALIASES_MAX = 100;
 /** Faults that are reported of one document. */
 const FAULTS_MAX = 20;
 
@@ -52,18 +50,9 @@ function fromJson(text: string): unknown {
 
 function fromYaml(text: string): unknown {
   if (text.length > YAML_CHARS_MAX) throw tooLarge(text.length, YAML_CHARS_MAX);
-  try {
-    const yaml = parseYaml(text, { schema: 'core', prettyErrors: true, logLevel: 'silent' });
-    if (yaml.errors.length > 0) {
-      throw refused(
-        yaml.errors.slice(0, FAULTS_MAX).map(({ message }) => fault('', 'yaml', `no valid YAML: ${message}`)),
-      );
-    }
-    return yaml.toJS({ maxAliasCount: YAML_ALIASES_MAX });
-  } catch (cause) {
-    if (cause instanceof ToolLayerError) throw cause;
-    throw refused([fault('', 'yaml', `the YAML cannot be read: ${(cause as Error).message}`)], cause);
-  }
+  const read = readYaml(text);
+  if ('value' in read) return read.value;
+  throw refused(read.faults.slice(0, FAULTS_MAX).map((each) => fault('', 'yaml', `no valid YAML: ${sayFault(each)}`)));
 }
 
 const tooLarge = (chars: number, max: number): ToolLayerError =>
