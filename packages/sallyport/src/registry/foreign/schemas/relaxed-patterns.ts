@@ -1,5 +1,5 @@
 import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
-import { isLinear, type PatternVerdicts } from './linear-pattern.ts';
+import { type PatternJudge, patternJudge, SCHEMA_STEPS_MAX } from '../../../domain/shape/patterns/pattern-judge.ts';
 
 /** Members of a schema that are a schema, a list of them, or schemas by name. */
 const ONE = new Set(
@@ -17,12 +17,15 @@ const SHOWN_CHARS_MAX = 256;
  * Replaces patterns that cannot be checked in linear time (look-around, back-references) by words: the layer refuses
  * such schemas, and the function that it describes validates its input itself.
  */
-export function relaxedPatterns(schema: JsonSchemaObject, verdicts: PatternVerdicts = new Map()): JsonSchemaObject {
-  const relax = (value: unknown): unknown => (isNode(value) ? relaxedPatterns(value, verdicts) : value);
+export function relaxedPatterns(
+  schema: JsonSchemaObject,
+  judge: PatternJudge = patternJudge(SCHEMA_STEPS_MAX),
+): JsonSchemaObject {
+  const relax = (value: unknown): unknown => (isNode(value) ? relaxedPatterns(value, judge) : value);
   const relaxed: Record<string, unknown> = {};
   let words: string | undefined;
   for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === 'pattern' && typeof value === 'string' && !isLinear(value, verdicts)) {
+    if (keyword === 'pattern' && typeof value === 'string' && judge(value) !== undefined) {
       words = `Must match the pattern ${value.slice(0, SHOWN_CHARS_MAX)} (checked by the tool itself).`;
     } else if (MANY.has(keyword) && Array.isArray(value)) relaxed[keyword] = value.map(relax);
     else if (ONE.has(keyword)) relaxed[keyword] = relax(value);

@@ -80,6 +80,51 @@ test('references that double at every level do not explode', async () => {
   expect(JSON.stringify(manifests[0]).length).toBeLessThan(20_000);
 });
 
+/** Members by name, for each number below `count`. */
+const each = (count: number, member: (at: number) => [string, unknown]): object =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => member(at)));
+
+describe('REG-02.3 the time grows with the length of the document alone', () => {
+  // Each of these took minutes as long as something was compared with all before it.
+  const referring = (schema: object): object => ({
+    '/x': { post: { requestBody: { content: { 'application/json': { schema } } } } },
+  });
+
+  test.each(['$ref', 'allOf', 'anyOf'])('of a chain of 40,000 schemas along %s', async (keyword) => {
+    const link = (at: number): unknown => {
+      const next = { $ref: `#/components/schemas/s${at + 1}` };
+      return keyword === '$ref' ? next : { [keyword]: [next, next] };
+    };
+    const schemas = { ...each(40_000, (at) => [`s${at}`, link(at)]), s40000: { type: 'string' } };
+    const imported = await load(referring({ $ref: '#/components/schemas/s0' }), { components: { schemas } });
+    expect(reasons(imported)).toEqual(['POST /x: its schema needs more than 8192 definitions']);
+  });
+
+  test('of 5,000 operations with one name', async () => {
+    const paths = each(5_000, (at) => [`/x${at}`, { get: { operationId: 'same' } }]);
+    const ids = (await load(paths)).manifests.map(({ tool_id }) => tool_id);
+    expect(new Set(ids).size).toBe(5_000);
+    expect(ids.at(-1)).toBe('x__same_5000');
+  });
+
+  test('of 3,000 definitions whose pointers end alike', async () => {
+    const parts = each(3_000, (at) => [`p${at}`, { schema: { const: at } }]);
+    const items = { anyOf: Array.from({ length: 3_000 }, (_, at) => ({ $ref: `#/x-parts/p${at}/schema` })) };
+    const { manifests, skipped } = await load(referring({ type: 'array', items }), { 'x-parts': parts });
+    expect(skipped).toEqual([]);
+    expect(Object.keys(manifests[0]?.parameters_schema['$defs'] as object).at(-1)).toBe('schema_3000');
+  });
+
+  test('of patterns whose repetitions multiply', async () => {
+    const properties = each(200, (at) => [
+      `m${at}`,
+      { type: 'string', pattern: `(?:${'.'.repeat(800 + at)}){1,1000}` },
+    ]);
+    const { manifests } = await load(referring({ type: 'object', properties }));
+    expect(JSON.stringify(manifests)).not.toContain('"pattern"');
+  });
+});
+
 describe('bounds', () => {
   test('operations beyond the bound are listed, not lost', async () => {
     const paths = Object.fromEntries(Array.from({ length: 5003 }, (_, index) => [`/p${index}`, { get: {} }]));

@@ -2,9 +2,9 @@
 import type { Ajv, CodeKeywordDefinition, ErrorObject, Options, ValidateFunction } from 'ajv';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
+import { compileLinearPattern } from '../../../domain/shape/patterns/linear-pattern.ts';
 import { createAjv } from '../dialect.ts';
 import type { OwnNode, OwnSchema } from '../own/own-node.ts';
-import { compileLinearPattern } from '../patterns/linear-pattern.ts';
 import { type Budget, newBudget, refill, spend, stepsKeyword, TOO_MANY_ERRORS } from './budget.ts';
 import { FORMATS } from './formats.ts';
 import { type IsValid, unevaluatedKeywords } from './unevaluated.ts';

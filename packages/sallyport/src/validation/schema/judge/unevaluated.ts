@@ -1,7 +1,7 @@
 import { _, type CodeKeywordDefinition, type KeywordCxt } from 'ajv';
 import { Type } from 'ajv/dist/compile/util.js';
+import { compileLinearPattern } from '../../../domain/shape/patterns/linear-pattern.ts';
 import { type OwnNode, type OwnSchema, type OwnSchemaObject, referredBy } from '../own/own-node.ts';
-import { compileLinearPattern } from '../patterns/linear-pattern.ts';
 import { type Budget, spend } from './budget.ts';
 
 /** Whether a value is valid by a node. */

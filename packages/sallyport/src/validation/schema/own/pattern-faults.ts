@@ -1,29 +1,15 @@
-import { messageOf } from '@sallyport/std/error/message-of';
 import type { Fault } from '../../../../api/schemas/error.ts';
+import { patternJudge, SCHEMA_STEPS_MAX } from '../../../domain/shape/patterns/pattern-judge.ts';
 import { faultAt } from '../faults/fault.ts';
-import { compileLinearPattern } from '../patterns/linear-pattern.ts';
 
-/** Work of all patterns of a schema together for one character; see LinearPattern. */
-const STEPS_PER_CHARACTER_MAX = 5_000;
 /** Characters of a pattern that a message shows. */
 const SHOWN_MAX = 80;
 
 /** A check of every pattern of a schema, which notes what keeps one from running in linear time (VAL-05). */
 export function patternFaults(faults: Fault[]): (pattern: string, pointer: string) => void {
-  const seen = new Map<string, string | undefined>();
-  let steps = 0;
-  const fault = (pattern: string): string | undefined => {
-    if (steps > STEPS_PER_CHARACTER_MAX) return 'all patterns of the schema together are too large';
-    try {
-      steps += compileLinearPattern(pattern).stepsPerCharacter;
-      return undefined;
-    } catch (error) {
-      return messageOf(error);
-    }
-  };
+  const judge = patternJudge(SCHEMA_STEPS_MAX);
   return (pattern, pointer) => {
-    const why = seen.has(pattern) ? seen.get(pattern) : fault(pattern);
-    seen.set(pattern, why);
+    const why = judge(pattern);
     if (why !== undefined) faults.push(patternFault(pattern, pointer, why));
   };
 }

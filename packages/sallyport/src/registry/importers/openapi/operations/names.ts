@@ -41,25 +41,27 @@ export function toolIds(
   { isRegistered, operationOf = () => undefined }: KnownIds,
   operations: readonly NamedOperation[],
 ): (operation: NamedOperation) => string {
-  const taken = new Set<string>();
-  const takenFormerly = new Set<string>();
+  const taken = new TakenIds();
+  const takenFormerly = new TakenIds();
   const namesakes = Map.groupBy(operations, ownName);
+  /** What the operations of each name send. */
+  const sentBy = new Map([...namesakes].map(([own, all]) => [own, new Set(all.map(sentOf))]));
   return (operation) => {
     const own = ownName(operation);
-    const rivals = new Set(namesakes.get(own)?.map(sentOf));
+    const rivals = sentBy.get(own);
     const whole = shortened(`${source}__${own}`, FORMER_CHARS_MAX);
-    const former = firstOf({ base: whole, charsMax: FORMER_CHARS_MAX }, (id) => !takenFormerly.has(id));
+    const former = takenFormerly.first({ base: whole, charsMax: FORMER_CHARS_MAX }, () => true);
     takenFormerly.add(former);
     const base = importedId(source, own, former, isRegistered);
     const ids = base === former ? { base: whole, charsMax: FORMER_CHARS_MAX } : { base, charsMax: TOOL_ID_CHARS_MAX };
     const sent = sentOf(operation);
     const isFree = (id: string): boolean => {
       const holder = operationOf(id);
-      return !taken.has(id) && (holder === undefined || holder === sent || !rivals.has(holder));
+      return holder === undefined || holder === sent || rivals?.has(holder) !== true;
     };
-    const ownOrNew = (id: string): boolean => operationOf(id) === undefined || (operationOf(id) === sent && isFree(id));
-    const known = firstOf(ids, ownOrNew);
-    const id = operationOf(known) === sent ? known : firstOf(ids, isFree);
+    const ownOrNew = (id: string): boolean => operationOf(id) === undefined || operationOf(id) === sent;
+    const known = taken.first(ids, ownOrNew);
+    const id = operationOf(known) === sent ? known : taken.first(ids, isFree);
     taken.add(id);
     return id;
   };
@@ -77,11 +79,29 @@ interface NumberedIds {
   readonly charsMax: number;
 }
 
-/** The base, else the first of its numbered ids, that meets a condition. */
-function firstOf({ base, charsMax }: NumberedIds, meets: (id: string) => boolean): string {
-  let id = base;
-  for (let next = 2; !meets(id); next += 1) id = `${base.slice(0, charsMax - NUMBER_CHARS)}_${next}`;
-  return id;
+const numbered = ({ base, charsMax }: NumberedIds, number: number): string =>
+  number === 1 ? base : `${base.slice(0, charsMax - NUMBER_CHARS)}_${number}`;
+
+/** Ids that operations of the document have. */
+class TakenIds {
+  readonly #ids = new Set<string>();
+  /** By base, the lowest number that is not taken: thousands of operations may have one name. */
+  readonly #lowest = new Map<string, number>();
+
+  add(id: string): void {
+    this.#ids.add(id);
+  }
+
+  /** The base, else the first of its numbered ids, that is not taken and meets a condition. */
+  first(ids: NumberedIds, meets: (id: string) => boolean): string {
+    let lowest = this.#lowest.get(ids.base) ?? 1;
+    while (this.#ids.has(numbered(ids, lowest))) lowest += 1;
+    this.#lowest.set(ids.base, lowest);
+    for (let number = lowest; ; number += 1) {
+      const id = numbered(ids, number);
+      if (!this.#ids.has(id) && meets(id)) return id;
+    }
+  }
 }
 
 /** The name of a secret: `<SOURCE>_<SCHEME>` in capitals. */

@@ -18,15 +18,12 @@ export interface Circles {
   isCut(from: string, to: string, strength: 'strong' | 'weak'): boolean;
 }
 
-/** Levels of nesting that are looked through for references. */
-const DEPTH_MAX = 32;
+/** Levels of nesting that are looked through for references: all that are converted. */
+const DEPTH_MAX = 48;
 
 /** Finds cycles among the definitions of one document. */
 export function findCircles(root: Node): Circles {
   const edges = new Map<string, SameValue>();
-  const reachedStrong = new Map<string, ReadonlySet<string>>();
-  const reachedAny = new Map<string, ReadonlySet<string>>();
-
   const edgesOf = (pointer: string): SameValue => {
     let found = edges.get(pointer);
     if (found === undefined) {
@@ -35,32 +32,59 @@ export function findCircles(root: Node): Circles {
     }
     return found;
   };
-  const strongOf = (pointer: string): Iterable<string> => edgesOf(pointer).strong;
-  const allOf = (pointer: string): Iterable<string> => {
-    const { strong, weak } = edgesOf(pointer);
-    return strong.union(weak);
-  };
+  const strongCircleOf = circlesAlong((pointer) => edgesOf(pointer).strong);
+  const circleOf = circlesAlong((pointer) => edgesOf(pointer).strong.union(edgesOf(pointer).weak));
   return {
-    isCut(from, to, strength) {
-      // Alternatives that lead back are cut first, so the remaining cuts follow strong references alone.
-      if (strength === 'weak') return reach(to, allOf, reachedAny).has(from);
-      return reach(to, strongOf, reachedStrong).has(from);
-    },
+    // Alternatives that lead back are cut first, so the remaining cuts follow strong references alone.
+    isCut: (from, to, strength) =>
+      strength === 'weak' ? circleOf(from) === circleOf(to) : strongCircleOf(from) === strongCircleOf(to),
   };
 }
 
-function reach(
-  start: string,
-  next: (pointer: string) => Iterable<string>,
-  known: Map<string, ReadonlySet<string>>,
-): ReadonlySet<string> {
-  const before = known.get(start);
-  if (before !== undefined) return before;
-  const reached = new Set([start]);
-  // A Set also iterates over members that are added during the iteration.
-  for (const pointer of reached) for (const target of next(pointer)) reached.add(target);
-  known.set(start, reached);
-  return reached;
+/** A pointer on the way from the first one, and the references of it that are still to be followed. */
+interface Step {
+  readonly pointer: string;
+  readonly targets: Iterator<string>;
+  /** Lowest number of a pointer on the way to which this one leads. */
+  lowest: number;
+}
+
+/**
+ * The circle that a pointer stands in, as a number: two have the same one when each leads to the other (the strongly
+ * connected components of Tarjan, in time linear in the references; without recursion, since chains may be long).
+ */
+function circlesAlong(next: (pointer: string) => ReadonlySet<string>): (pointer: string) => number {
+  const numbers = new Map<string, number>();
+  const circles = new Map<string, number>();
+  /** Pointers whose circle is not known yet. */
+  const open: string[] = [];
+  const begin = (pointer: string): Step => {
+    const lowest = numbers.size;
+    numbers.set(pointer, lowest);
+    open.push(pointer);
+    return { pointer, targets: next(pointer).values(), lowest };
+  };
+  const end = ({ pointer, lowest }: Step): void => {
+    if (lowest !== numbers.get(pointer)) return;
+    for (const each of open.splice(open.lastIndexOf(pointer))) circles.set(each, lowest);
+  };
+  const follow = (start: string): void => {
+    const way = [begin(start)];
+    for (let step = way.at(-1); step !== undefined; step = way.at(-1)) {
+      const { value: target, done } = step.targets.next();
+      if (done === true) {
+        way.pop();
+        end(step);
+        const before = way.at(-1);
+        if (before !== undefined) before.lowest = Math.min(before.lowest, step.lowest);
+      } else if (!numbers.has(target)) way.push(begin(target));
+      else if (!circles.has(target)) step.lowest = Math.min(step.lowest, numbers.get(target) ?? step.lowest);
+    }
+  };
+  return (pointer) => {
+    if (!circles.has(pointer)) follow(pointer);
+    return circles.get(pointer) ?? -1;
+  };
 }
 
 function sameValueReferences(root: Node, pointer: string): SameValue {

@@ -1,4 +1,4 @@
-import { isLinear, type PatternVerdicts } from '../../../foreign/schemas/linear-pattern.ts';
+import type { PatternJudge } from '../../../../domain/shape/patterns/pattern-judge.ts';
 import { asNode, membersOf, type Node } from '../document/json.ts';
 import { FORMATS, ONE_SCHEMA, PLAIN, SCHEMA_LIST, SCHEMA_MAP, TYPES } from './keywords.ts';
 
@@ -10,7 +10,7 @@ export interface Conversion {
   readonly dialect: '3.0' | '3.1';
   /** Requests omit members set only by the service, responses those set only by the caller. */
   readonly direction: 'request' | 'response';
-  readonly patterns: PatternVerdicts;
+  readonly judgePattern: PatternJudge;
   /**
    * The new `$ref` for a reference; undefined when cut because of a cycle.
    * @throws NotImportable for references that leave the document or lead nowhere
@@ -96,10 +96,10 @@ function formatOf(schema: Node, converted: Schema, notes: string[], { direction 
   else if (format.length <= 64) notes.push(`Format: ${format}.`);
 }
 
-function patternOf(schema: Node, converted: Schema, notes: string[], { patterns }: Conversion): void {
+function patternOf(schema: Node, converted: Schema, notes: string[], { judgePattern }: Conversion): void {
   const pattern = schema['pattern'];
   if (typeof pattern !== 'string' || pattern === '') return;
-  if (isLinear(pattern, patterns)) converted['pattern'] = pattern;
+  if (judgePattern(pattern) === undefined) converted['pattern'] = pattern;
   else notes.push(`Must match the pattern ${pattern.slice(0, 256)} (not checked here).`);
 }
 
@@ -135,7 +135,7 @@ function subschemas(schema: Node, converted: Schema, to: Conversion, judges: Jud
       converted[keyword] = Object.fromEntries(membersOf(value).map(([name, part]) => [name, convert(part, map.same)]));
     }
     if (keyword === 'patternProperties') {
-      const kept = membersOf(value).filter(([pattern]) => isLinear(pattern, to.patterns));
+      const kept = membersOf(value).filter(([pattern]) => to.judgePattern(pattern) === undefined);
       converted[keyword] = Object.fromEntries(kept.map(([pattern, part]) => [pattern, convert(part, false)]));
     }
   }

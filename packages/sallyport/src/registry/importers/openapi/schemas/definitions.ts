@@ -1,4 +1,5 @@
-import type { PatternVerdicts } from '../../../foreign/schemas/linear-pattern.ts';
+import { patternJudge, SCHEMA_STEPS_MAX } from '../../../../domain/shape/patterns/pattern-judge.ts';
+import { NotImportable } from '../document/not-importable.ts';
 import type { OpenApiDocument } from '../document/parse-document.ts';
 import { atPointer, localPointer } from '../document/reference.ts';
 import { type Circles, findCircles } from './circles.ts';
@@ -13,7 +14,7 @@ export interface SchemaConverter {
   convert(schema: unknown, direction: Conversion['direction']): ConvertedSchema;
   /**
    * Definitions for these pointers and, transitively, all that they need; undefined when there are none.
-   * @throws NotImportable for references that cannot be followed
+   * @throws NotImportable for references that cannot be followed, and for more definitions than a schema may have
    */
   definitions(pointers: Iterable<string>, direction: Conversion['direction']): Schema | undefined;
 }
@@ -24,11 +25,16 @@ export interface ConvertedSchema {
   readonly pointers: ReadonlySet<string>;
 }
 
+/** Most definitions of one schema: as many short ones have more characters than an operation may. */
+const DEFINITIONS_MAX = 8_192;
+/** The patterns of one document may cost as much as those of so many large schemas; further ones become words. */
+const DOCUMENT_SCHEMAS = 4;
+
 /** Makes the converter of one document. Each definition is converted once, for all operations. */
 export function schemaConverter({ root, dialect }: OpenApiDocument): SchemaConverter {
   const circles = findCircles(root);
   const names = definitionNames();
-  const patterns: PatternVerdicts = new Map();
+  const judgePattern = patternJudge(DOCUMENT_SCHEMAS * SCHEMA_STEPS_MAX);
   const there = new Set<string>();
   const known = { request: new Map<string, ConvertedSchema>(), response: new Map<string, ConvertedSchema>() };
 
@@ -42,7 +48,7 @@ export function schemaConverter({ root, dialect }: OpenApiDocument): SchemaConve
       pointers.add(target);
       return `#/$defs/${names(target)}`;
     };
-    return { schema: convertSchema(schema, { dialect, direction, patterns, refer }), pointers };
+    return { schema: convertSchema(schema, { dialect, direction, judgePattern, refer }), pointers };
   };
 
   const definition = (pointer: string, direction: Conversion['direction']): ConvertedSchema => {
@@ -64,6 +70,8 @@ export function schemaConverter({ root, dialect }: OpenApiDocument): SchemaConve
         const { schema, pointers: more } = definition(pointer, direction);
         definitions[names(pointer)] = schema;
         for (const next of more) needed.add(next);
+        if (needed.size > DEFINITIONS_MAX)
+          throw new NotImportable(`its schema needs more than ${DEFINITIONS_MAX} definitions`);
       }
       return needed.size === 0 ? undefined : definitions;
     },
@@ -76,7 +84,8 @@ const isCut = (circles: Circles, from: string, to: string, judges: Judged): bool
 /** Names for definitions: the last segment of the pointer, made unique by a number. */
 function definitionNames(): (pointer: string) => string {
   const byPointer = new Map<string, string>();
-  const taken = new Set<string>();
+  /** Names that are taken, each with the number that its next namesake gets. */
+  const taken = new Map<string, number>();
   return (pointer) => {
     const known = byPointer.get(pointer);
     if (known !== undefined) return known;
@@ -88,8 +97,9 @@ function definitionNames(): (pointer: string) => string {
         .slice(0, 100) || 'document';
     const base = last === '__proto__' ? 'proto' : last;
     let name = base;
-    for (let next = 2; taken.has(name); next += 1) name = `${base}_${next}`;
-    taken.add(name);
+    let next = taken.get(base) ?? 2;
+    for (; taken.has(name); next += 1) name = `${base}_${next}`;
+    taken.set(name, 2).set(base, next);
     byPointer.set(pointer, name);
     return name;
   };
