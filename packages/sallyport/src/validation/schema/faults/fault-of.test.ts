@@ -115,6 +115,13 @@ describe('a property or element that is not known', () => {
     );
   });
 
+  test('VAL-06 is compared with others in the first ten faults only: each comparison takes time', () => {
+    const wrong = Array.from({ length: 12 }, (_, at) => `colour${at}`);
+    const hints = faults(schema, Object.fromEntries(wrong.map((name) => [name, 1]))).map(({ hint = '' }) => hint);
+    expect(hints.map((hint) => hint.startsWith('Did you mean "color"?'))).toEqual(wrong.map((_, at) => at < 10));
+    expect(hints.at(-1)).toBe('Remove it. Known are: color, size.');
+  });
+
   test('VAL-01.5 is not followed by more than twelve names, nor by more than 80 characters of its own', () => {
     const known = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`property${at}`, {}]));

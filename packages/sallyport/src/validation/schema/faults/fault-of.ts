@@ -16,6 +16,9 @@ const PATH_LENGTH_MAX = 1024;
 /** Most allowed values named in a hint, when none resembles the given one. */
 const NAMED_MAX = 12;
 
+/** Most faults of one value for which a name is looked for that may be meant: each is compared with hundreds. */
+const NEAR_MAX = 10;
+
 /** Errors that only say that a subschema, whose errors are listed too, did not hold. */
 const ECHOES: ReadonlySet<string> = new Set(['if', 'propertyNames']);
 
@@ -32,7 +35,7 @@ export function faultsOf(errors: Errors, rules?: CoercionRules): Fault[] {
       unlisted += 1;
       continue;
     }
-    const fault = withinBounds(faultOf(error, rules));
+    const fault = withinBounds(faultOf(error, rules, faults.size < NEAR_MAX ? nearestName : nothingNear));
     const key = `${fault.path}\n${fault.keyword}\n${fault.message}`;
     if (!faults.has(key)) faults.set(key, fault);
   }
@@ -49,19 +52,23 @@ export function faultsOf(errors: Errors, rules?: CoercionRules): Fault[] {
 const withinBounds = (fault: Fault): Fault =>
   fault.path.length <= PATH_LENGTH_MAX ? fault : { ...fault, path: `${fault.path.slice(0, PATH_LENGTH_MAX)}…` };
 
-function faultOf(error: ErrorObject, rules: CoercionRules | undefined): Fault {
+/** Finds the name that may be meant by a wrong one. */
+type NearName = typeof nearestName;
+const nothingNear: NearName = () => undefined;
+
+function faultOf(error: ErrorObject, rules: CoercionRules | undefined, near: NearName): Fault {
   const { keyword, instancePath: path, params } = error;
   switch (keyword) {
     case 'required':
     case 'dependentRequired':
     case 'dependencies':
-      return missing(error, String(params['missingProperty']), params['property']);
+      return missing(error, String(params['missingProperty']), params['property'], near);
     case 'type':
       return wrongType(error, rules !== undefined);
     case 'additionalProperties':
-      return unknownProperty(error, String(params['additionalProperty']));
+      return unknownProperty(error, String(params['additionalProperty']), near);
     case 'unevaluatedProperties':
-      return unknownProperty(error, String(params['unevaluatedProperty']));
+      return unknownProperty(error, String(params['unevaluatedProperty']), near);
     case 'unevaluatedItems':
       return faultAt(
         pointerTo(path, String(params['unevaluatedItem'])),
@@ -73,9 +80,9 @@ function faultOf(error: ErrorObject, rules: CoercionRules | undefined): Fault {
     case 'format':
       return wrongFormat(error, rules);
     case 'enum':
-      return notAllowed(error, params['allowedValues'] as readonly unknown[]);
+      return notAllowed(error, params['allowedValues'] as readonly unknown[], near);
     case 'const':
-      return notAllowed(error, [params['allowedValue']]);
+      return notAllowed(error, [params['allowedValue']], near);
     case 'false schema':
       return faultAt(path, 'E3501', 'false', 'No value is allowed here.', 'Remove it.');
     case 'not':
@@ -85,11 +92,16 @@ function faultOf(error: ErrorObject, rules: CoercionRules | undefined): Fault {
   }
 }
 
-function missing({ instancePath, keyword, data, parentSchema }: ErrorObject, name: string, because: unknown): Fault {
+function missing(
+  { instancePath, keyword, data, parentSchema }: ErrorObject,
+  name: string,
+  because: unknown,
+  nearName: NearName,
+): Fault {
   const reason = typeof because === 'string' ? ` because "${because}" is given` : '';
-  const known = knownProperties(parentSchema);
-  const strangers = Object.keys(data as object).filter((given) => given !== because && !known.includes(given));
-  const near = nearestName(name, strangers);
+  const known = new Set(knownProperties(parentSchema));
+  const strangers = Object.keys(data as object).filter((given) => given !== because && !known.has(given));
+  const near = nearName(name, strangers);
   return faultAt(
     pointerTo(instancePath, name),
     'E3506',
@@ -146,9 +158,13 @@ const typeOf = (data: unknown): string =>
   ['null', 'array', 'object'].find((type) => isOfType(data, type)) ??
   (typeof data === 'undefined' ? 'nothing' : typeof data);
 
-function unknownProperty({ instancePath, keyword, parentSchema }: ErrorObject, name: string): Fault {
+function unknownProperty(
+  { instancePath, keyword, parentSchema }: ErrorObject,
+  name: string,
+  nearName: NearName,
+): Fault {
   const known = knownProperties(parentSchema);
-  const near = nearestName(name, known);
+  const near = nearName(name, known);
   const hint =
     near !== undefined
       ? `Did you mean "${near}"? Otherwise remove it.`
@@ -162,8 +178,12 @@ function unknownProperty({ instancePath, keyword, parentSchema }: ErrorObject, n
   );
 }
 
-function notAllowed({ instancePath, keyword, data }: ErrorObject, allowed: readonly unknown[]): Fault {
-  const near = nearestAllowed(data, allowed);
+function notAllowed(
+  { instancePath, keyword, data }: ErrorObject,
+  allowed: readonly unknown[],
+  nearName: NearName,
+): Fault {
+  const near = nearestAllowed(data, allowed, nearName);
   const named = allowed.slice(0, NAMED_MAX).map((value) => shortened(JSON.stringify(value) ?? ''));
   const more = allowed.length > NAMED_MAX ? `, and ${allowed.length - NAMED_MAX} more` : '';
   const hint =
@@ -174,9 +194,9 @@ function notAllowed({ instancePath, keyword, data }: ErrorObject, allowed: reado
 }
 
 /** By spelling for texts, by distance for numbers when there are too many to be named. */
-function nearestAllowed(data: unknown, allowed: readonly unknown[]): string | number | undefined {
+function nearestAllowed(data: unknown, allowed: readonly unknown[], nearName: NearName): string | number | undefined {
   if (typeof data === 'string')
-    return nearestName(
+    return nearName(
       data,
       allowed.filter((value) => typeof value === 'string'),
     );
