@@ -208,6 +208,12 @@ describe('values', () => {
     expect(JSON.stringify(findings)).not.toContain('@');
   });
 
+  test('VAL-06 100,000 names that become equal take a time that grows with their number', () => {
+    const given = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`user${at}@example.org`, at]));
+    const names = Object.keys(redact(given).value as object);
+    expect([names.length, names.at(-1)]).toEqual([100_000, '[REDACTED:email]#100000']);
+  });
+
   test('the same object comes back when nothing was found, and parts that are clean are shared', () => {
     const clean = { a: [1, 'two', null, { three: true }] };
     expect(redact(clean).value).toBe(clean);

@@ -1,4 +1,5 @@
 import { pointerTo } from '@sallyport/std/json/json-pointer';
+import { uniqueNames } from '@sallyport/std/text/unique-names';
 import type { RedactionKind } from './kinds.ts';
 
 /** Deeper values are replaced as a whole, since they were not examined. */
@@ -67,12 +68,11 @@ function visitObject(
   visitor: Visitor,
 ): Readonly<Record<string, unknown>> {
   const entries: [string, unknown][] = [];
-  const taken = new Set<string>();
+  const unique = uniqueNames(withNumber);
   let isSame = true;
   for (const key of Object.keys(object)) {
     // A name may itself be sensitive, as in a map by address; so the path contains only its redacted form.
-    const shown = freeName(visitor.text(key, '', path), key, taken);
-    taken.add(shown);
+    const shown = unique(visitor.text(key, '', path));
     const kind = secret ?? visitor.kindOf(key);
     const kept = visit(object[key], key, pointerTo(path, shown), kind, depth + 1, visitor);
     if (shown !== key || kept !== object[key]) isSame = false;
@@ -81,10 +81,5 @@ function visitObject(
   return isSame ? object : Object.fromEntries(entries);
 }
 
-/** Two names may become equal. */
-function freeName(shown: string, key: string, taken: ReadonlySet<string>): string {
-  if (shown === key && !taken.has(shown)) return shown;
-  let name = shown;
-  for (let i = 2; taken.has(name); i += 1) name = `${shown}#${i}`;
-  return name;
-}
+/** Names that become equal are told apart by a number. */
+const withNumber = (name: string, number: number): string => `${name}#${number}`;

@@ -1,5 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { pointerTo } from '@sallyport/std/json/json-pointer';
+import { uniqueNames } from '@sallyport/std/text/unique-names';
 import { textsBelow } from '../../instructions/texts-of.ts';
 import { type Pause, PIECE_OVERLAP, piecesOf, TEXT_CHARS_MAX } from '../../text-pieces.ts';
 import { findInjection } from '../detect-injection.ts';
@@ -99,6 +100,7 @@ function visitItems(walk: Walk, items: readonly unknown[], depth: number): reado
 function visitMembers(walk: Walk, holder: Readonly<Record<string, unknown>>, depth: number): object {
   const names = Object.keys(holder);
   let changed: Map<string, unknown> | undefined;
+  let unique = (name: string): string => name;
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string;
     const member = holder[name];
@@ -108,19 +110,16 @@ function visitMembers(walk: Walk, holder: Readonly<Record<string, unknown>>, dep
     walk.path.pop();
     if (changed === undefined && (newName !== name || newMember !== member)) {
       changed = new Map(names.slice(0, index).map((each) => [each, holder[each]]));
+      unique = uniqueNames(withNumber, (each) => changed?.has(each) === true || Object.hasOwn(holder, each));
     }
-    changed?.set(newName === name ? name : freeName(changed, holder, newName), newMember);
+    changed?.set(newName === name ? name : unique(newName), newMember);
   }
   // Entries define members, where an assignment to `__proto__` would change the prototype.
   return changed === undefined ? holder : Object.fromEntries(changed);
 }
 
-/** Keeps both members when two names become the same. */
-function freeName(taken: ReadonlyMap<string, unknown>, holder: object, name: string): string {
-  let free = name;
-  for (let count = 2; taken.has(free) || Object.hasOwn(holder, free); count++) free = `${name} (${count})`;
-  return free;
-}
+/** Both members are kept where two names become the same. */
+const withNumber = (name: string, number: number): string => `${name} (${number})`;
 
 /** Most names are, and an attack is none. */
 function isIdentifier(name: string): boolean {

@@ -1,3 +1,4 @@
+import { uniqueNames } from '@sallyport/std/text/unique-names';
 import { patternJudge, SCHEMA_STEPS_MAX } from '../../../../domain/shape/patterns/pattern-judge.ts';
 import { NotImportable } from '../document/not-importable.ts';
 import type { OpenApiDocument } from '../document/parse-document.ts';
@@ -84,8 +85,7 @@ const isCut = (circles: Circles, from: string, to: string, judges: Judged): bool
 /** Names for definitions: the last segment of the pointer, made unique by a number. */
 function definitionNames(): (pointer: string) => string {
   const byPointer = new Map<string, string>();
-  /** Names that are taken, each with the number that its next namesake gets. */
-  const taken = new Map<string, number>();
+  const unique = uniqueNames((name, number) => `${name}_${number}`);
   return (pointer) => {
     const known = byPointer.get(pointer);
     if (known !== undefined) return known;
@@ -95,11 +95,7 @@ function definitionNames(): (pointer: string) => string {
         .at(-1)
         ?.replaceAll(/[^A-Za-z0-9._-]/g, '_')
         .slice(0, 100) || 'document';
-    const base = last === '__proto__' ? 'proto' : last;
-    let name = base;
-    let next = taken.get(base) ?? 2;
-    for (; taken.has(name); next += 1) name = `${base}_${next}`;
-    taken.set(name, 2).set(base, next);
+    const name = unique(last === '__proto__' ? 'proto' : last);
     byPointer.set(pointer, name);
     return name;
   };
