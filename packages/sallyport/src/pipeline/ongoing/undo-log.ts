@@ -82,14 +82,14 @@ export class UndoLog {
   }
 
   /** The end of the call is on record. */
-  async recorded(log: Log): Promise<void> {
+  recorded(log: Log): Promise<void> {
     this.#transaction?.recorded(log);
-    await runAll(this.#afterRecord, log);
+    return runAll(this.#afterRecord, log);
   }
 
   /** Closes what is open. */
-  async close(log: Log): Promise<void> {
-    await runAll(this.#deferred, log);
+  close(log: Log): Promise<void> {
+    return runAll(this.#deferred, log);
   }
 }
 

@@ -68,9 +68,12 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
         const note = (fact: CallFact): void => {
           established = { ...established, facts: [...(established.facts ?? call.facts), fact] };
         };
-        const judged = { ...call, grant, trust };
-        if (isDocumentTool(parts, call)) await checkNamedDocuments(parts, judged, note);
-        await checkWantedDocuments(parts, judged, wanted, note);
+        const isOfDocuments = isDocumentTool(parts, call);
+        if (isOfDocuments || wanted.length > 0) {
+          const judged = { ...call, grant, trust };
+          if (isOfDocuments) await checkNamedDocuments(parts, judged, note);
+          await checkWantedDocuments(parts, judged, wanted, note);
+        }
         const gateDecision = await gate?.judge(caseOf(call), ongoing.controller.signal);
         established = { trust, policyDecision, gateDecision };
         const objection = gateDecision === undefined ? undefined : gateRefusal(gateDecision);
