@@ -75,16 +75,17 @@ describe('a worker that takes up a call', () => {
   test('PIPE-09 ORC-01 does not end it while a repetition of it is under way here, and runs it afterwards', async () => {
     const { record, held } = await accepted('irreversible');
     const { running } = made.parts;
+    const repetition = {} as OngoingCall;
     const repeated = {
       ...leases,
       take: (...given: Parameters<CallLeaseStore['take']>) => {
-        running.add('acme', record.invocationId, {} as OngoingCall);
+        running.add('acme', record.invocationId, repetition);
         return leases.take(...given);
       },
     };
     expect(await attend(partsOf({ leases: repeated }), ME, held)).toMatchObject({ roomAfterMs: 1_000 });
     expect(await rowOf(record)).toMatchObject({ state: 'AUTHORIZED' });
-    running.remove('acme', record.invocationId);
+    running.remove(repetition);
     expect(await attend(partsOf(), ME, new HeldCall(record))).toEqual({ done: true });
     expect(await rowOf(record)).toMatchObject({ state: 'COMPLETED' });
     expect(ran).toEqual([1]);
