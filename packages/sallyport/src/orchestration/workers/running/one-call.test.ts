@@ -91,6 +91,24 @@ describe('a worker that takes up a call', () => {
     expect(ran).toEqual([1]);
   });
 
+  test('PIPE-06 ORC-01 a cancel that another instance asked for while there was no room ends it, and it never runs', async () => {
+    const { record, held } = await accepted();
+    const slots = Array.from({ length: 4 }, () => made.parts.running.slots.take('acme\ndid:agent:a', 4));
+    const cancelled = {
+      ...leases,
+      take: async (...given: Parameters<CallLeaseStore['take']>) => {
+        const lease = await leases.take(...given);
+        expect(await leases.notifyHolder(record, { cancel: 'enough' })).toBe(true);
+        return lease;
+      },
+    };
+    expect(await attend(partsOf({ leases: cancelled }), ME, held)).toMatchObject({ waitsForSlotOf: expect.anything() });
+    for (const slot of slots) slot?.free();
+    expect(await attend(partsOf(), OTHER, new HeldCall(record))).toEqual({ done: true });
+    expect(await rowOf(record)).toMatchObject({ failure: { code: 'E3805', message: expect.stringMatching('enough') } });
+    expect(ran).toEqual([]);
+  });
+
   test('OPS-03 is closed once: its queue, and the mark of its instance', async () => {
     const did: unknown[] = [];
     const forgetInstance = async (...given: unknown[]) => void did.push(given[0]);
