@@ -164,8 +164,16 @@ async function setAside(parts: Parts, ongoing: OngoingCall, end: EndedCall, even
     const late = begun ? parts.lateEnds.write(entry) : undefined;
     const standing = (await late) ?? (await takenRow(parts, record, thrown));
     if (standing !== undefined && nonceOf(standing) === ongoing.nonce) return { ...end, record: standing };
-    return unrecorded(parts, ongoing, record, begun ? lostOutcome(ongoing, thrown) : retriable(thrown));
+    return unrecorded(parts, ongoing, record, begun ? lostOutcome(ongoing, thrown) : lostAcceptance(ongoing, thrown));
   }
+}
+
+/** Its row may be there, and then the call runs: it is not said to have failed where a second one has another effect. */
+function lostAcceptance(ongoing: OngoingCall, cause: unknown): Failure {
+  if (isSafe(ongoing) || failureOf(cause).details?.['maybe_written'] !== true) return retriable(cause);
+  const message =
+    'The database went away while the call was accepted, so it may run later. Ask for its status before you call again.';
+  return failure('E3804', message, { cause });
 }
 
 /** The row that blocked this one: this call's own, written earlier or by another run of it, or another call's. */

@@ -1,7 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SideEffectPolicy } from '../../../api/schemas/tool-manifest.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import type { Executor } from '../../executors/executor.port.ts';
@@ -13,10 +14,10 @@ import { type CallEnd, createLateEnds } from '../record/late-ends.ts';
 const workers = { refuses: () => undefined };
 const request = { tool_id: 'pay', parameters: { n: 1 } };
 
-test('PIPE-07 ORC-06 a call that was accepted by a write whose answer was lost is not said to have failed', async () => {
+/** A pipeline whose store takes writes, and loses its answers until it can be asked what it holds. */
+async function deaf(unreadable: number) {
   const memory = memoryLedgerStore();
   let isDeaf = false;
-  let isGone = false;
   const store: typeof memory = {
     ...memory,
     async append(batch, durability) {
@@ -24,22 +25,46 @@ test('PIPE-07 ORC-06 a call that was accepted by a write whose answer was lost i
       if (isDeaf) throw new Error('the answer was lost');
     },
     async chainHead(chainId) {
-      if (isGone) {
-        isGone = false;
+      if (isDeaf && unreadable > 0) {
+        unreadable -= 1;
         throw new Error('unreachable');
       }
       isDeaf = false;
       return memory.chainHead(chainId);
     },
   };
-  const { add, call, everyEventOf } = await pipeline({ store, workers });
-  await add(manifest('pay', { side_effect_policy: 'irreversible' }), () => 1);
-  [isDeaf, isGone] = [true, true];
-  const record = await call({ ...request, execution_options: { async_mode: true } });
+  const made = await pipeline({ store, workers });
+  for (const policy of ['irreversible', 'idempotent'] as const)
+    await made.add(manifest(policy, { side_effect_policy: policy }), () => 1);
+  const accept = (tool_id: string): Promise<InvocationRecord> => {
+    isDeaf = true;
+    return made.call({ tool_id, parameters: { n: 1 }, execution_options: { async_mode: true } });
+  };
+  return { ...made, accept };
+}
+
+test('PIPE-07 ORC-06 a call that was accepted by a write whose answer was lost is not said to have failed', async () => {
+  const { accept, store, everyEventOf } = await deaf(1);
+  const record = await accept('irreversible');
   const row = await store.findInvocation('acme', record.invocationId);
   expect([record.state, record.failure, row?.state]).toEqual(['AUTHORIZED', undefined, 'AUTHORIZED']);
   const states = (await everyEventOf(record.invocationId)).map(({ data }) => data['state']);
   expect(states).toEqual(['DECLARED', 'VALIDATED', 'AUTHORIZED']);
+});
+
+test('PIPE-13 while the store cannot say whether it has the call, one that may not run twice is not to be made again', async () => {
+  for (const [policy, code] of [
+    ['irreversible', 'E3804'],
+    ['idempotent', 'E3812'],
+  ] as const) {
+    const { accept } = await deaf(Number.POSITIVE_INFINITY);
+    let now = 0;
+    // The time for which the store is asked again is over at once.
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 60_000));
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect(await accept(policy)).toMatchObject({ state: 'FAILED', failure: { code } });
+    vi.restoreAllMocks();
+  }
 });
 
 /** A tool whose server begins a task for each call, and a store that is away when that is to be put on record. */
