@@ -47,6 +47,8 @@ export interface Workers extends AsyncDisposable {
   enqueue(tenantId: string, invocationId: string, approval?: GivenApproval): Promise<void>;
   /** Ends a call that does not run in this instance. `record` is its row. */
   cancel(record: InvocationRecord, reason: string | undefined): Promise<CancelEnd>;
+  /** Keeps the cancel of a call that runs here, for who takes it up if this instance ends first. Never rejects. */
+  keepCancel(call: CallKey, reason: string | undefined): Promise<void>;
   /**
    * Extends the time of a running call.
    * @returns false when nobody runs it
@@ -114,6 +116,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     },
     enqueue: (tenantId, invocationId, approval) => dispatch.enqueue({ tenantId, invocationId }, approval),
     cancel: (record, reason) => cancel(parts, me, dispatch.calls, record, reason),
+    keepCancel: (call, reason) => keepCancel(parts, call, reason),
     async extend(call, ms) {
       if (!(await leases.notifyHolder(call, { extendMs: ms }))) return false;
       const held = dispatch.calls.get(textOfCall(call));
@@ -136,6 +139,14 @@ export function createWorkers(parts: WorkerParts): Workers {
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
   };
+}
+
+async function keepCancel({ leases, log }: WorkerParts, call: CallKey, reason = ''): Promise<void> {
+  try {
+    await leases.notifyHolder(call, { cancel: reason });
+  } catch (thrown) {
+    log.warn('cancel-not-kept', { invocation_id: call.invocationId, reason: failureOf(thrown).message });
+  }
 }
 
 /** Cancels a call whose cancel its last pass did not notice, because it had decided to wait. */
@@ -163,6 +174,7 @@ async function cancel(
   const held = calls.get(textOfCall(record));
   if (held !== undefined) {
     held.cancel(reason);
+    await keepCancel(parts, held, reason);
     return 'notified';
   }
   if (waitsFor(record) === undefined) {
