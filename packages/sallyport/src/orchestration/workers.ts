@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { failure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { type CallKey, textOfCall } from '../domain/invocation/call-key.ts';
 import { isFinal } from '../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../domain/invocation/record.ts';
 import type { GivenApproval } from '../domain/invocation/waiting-call.ts';
-import { settleOpen } from '../pipeline/run.ts';
 import type { HeldProgress, LeaseHolder } from './call-lease-store.port.ts';
+import { endCancelled } from './workers/attend.ts';
 import { createDispatch } from './workers/dispatch.ts';
 import { atMost } from './workers/end/at-most.ts';
 import { shownProgress } from './workers/heartbeat.ts';
-import { isSafe } from './workers/held-call.ts';
 import { regularBeat } from './workers/regular-beat.ts';
 import { repeat } from './workers/repeat.ts';
 import { sweep } from './workers/sweep.ts';
@@ -190,15 +188,7 @@ async function cancel(
   try {
     const open = await parts.records.fenceInvocation(record.tenantId, record.invocationId, lease.fence);
     if (open === undefined || waitsFor(open) === undefined) return 'unreachable';
-    const because = reason === undefined ? '' : ` Reason given: ${reason}`;
-    const serverTask = open.waiting?.serverTask;
-    const mayHaveRun = lease.begun || open.state === 'EXECUTING' || serverTask !== undefined;
-    const failed =
-      mayHaveRun && !isSafe(open)
-        ? failure('E3804', `The call was cancelled after its run was cut off. Find out what it did.${because}`)
-        : failure('E3805', `The call was cancelled before it ran.${because}`);
-    await settleOpen(parts, { ...open, fence: lease.fence }, failed);
-    if (serverTask !== undefined) await parts.cancelServerTask(open, serverTask);
+    await endCancelled(parts, open, lease, reason);
     queue.remove(record).catch((thrown) => log.debug('job-not-removed', { reason: failureOf(thrown).message }));
     return 'ended';
   } finally {

@@ -132,9 +132,9 @@ describe('a worker that takes up a call', () => {
     plain.held.cancel(undefined);
     await attend(partsOf(), ME, plain.held);
     for (const [{ record }, message] of [
-      [left, 'The call was cancelled. Reason given: not needed'],
-      [here, 'The call was cancelled. Reason given: changed my mind'],
-      [plain, 'The call was cancelled.'],
+      [left, 'The call was cancelled before it ran. Reason given: not needed'],
+      [here, 'The call was cancelled before it ran. Reason given: changed my mind'],
+      [plain, 'The call was cancelled before it ran.'],
     ] as const)
       expect(await rowOf(record)).toMatchObject({ state: 'ABORTED', failure: { code: 'E3805', message } });
     expect(ran).toEqual([]);
@@ -314,6 +314,21 @@ describe('a cancel of a call that does not run here', () => {
     expect(await workers.cancel(record, undefined)).toBe('ended');
     expect(await rowOf(record)).toMatchObject({ failure: { code: 'E3804' } });
     expect(tasks).toEqual([[record.invocationId, serverTask]]);
+  });
+
+  test('PIPE-06 PIPE-13 that its last holder did not live to carry out ends it as unknown, and ends the task of its server', async () => {
+    const tasks: unknown[] = [];
+    const cancelServerTask = async (_record: unknown, task: unknown) => void tasks.push(task);
+    const { record } = await accepted('irreversible');
+    const serverTask = { taskId: 'task' } as never;
+    const row = { ...record, state: 'EXECUTING', waiting: { ...record.waiting, serverTask } } as typeof record;
+    await made.parts.ledger.commit({ record: row, events: [], durability: 'synchronous' });
+    await leases.take(record, OTHER, 60_000);
+    await leases.notifyHolder(record, { cancel: 'stop' });
+    await leases.endFormerLives({ ...OTHER, owner: 'two/2' });
+    expect(await attend(partsOf({ cancelServerTask }), ME, new HeldCall(record))).toEqual({ done: true });
+    expect(await rowOf(record)).toMatchObject({ failure: { code: 'E3804', message: expect.stringMatching(/stop$/) } });
+    expect([tasks, ran]).toEqual([[serverTask], []]);
   });
 
   test('PIPE-06 reaches its holder or its instance, and says when it reaches nobody', async () => {
