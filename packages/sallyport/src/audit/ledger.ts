@@ -13,7 +13,8 @@ export interface Ledger {
    * Resolves when the entry is committed, in one transaction with its events. Entries of concurrent callers share a
    * commit; they are chained in the order of their calls. A caller that does not know whether an entry is written
    * commits the same one again: its events keep their ids, so it is written once.
-   * @throws E3803 when more than `queueMax` entries wait, E3812 when the store does not take the entry
+   * @throws E3803 when more than `queueMax` entries wait, E3812 when the store does not take the entry; with the detail
+   *   `maybe_written` when only its answer may be lost
    */
   commit(entry: LedgerEntry): Promise<void>;
   /** Newest link written by this instance. */
@@ -55,7 +56,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     try {
       await lookAfter(writer, queue, 'the store was away');
     } catch (cause) {
-      for (const waiting of queue.splice(0)) waiting.reject(refusal(cause));
+      for (const waiting of queue.splice(0)) waiting.reject(refusal(cause, writer.isInDoubt(waiting.entry)));
     }
   };
 

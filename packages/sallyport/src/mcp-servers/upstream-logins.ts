@@ -88,8 +88,8 @@ export interface UpstreamLogins {
   prints(logins: readonly LoginSubject[]): Promise<readonly StoredPrint[]>;
   /** True, once, when the login that connections here use was ended or replaced. */
   isOver(tenantId: string, definition: UpstreamDefinition, holder: string | undefined): Promise<boolean>;
-  /** Deletes everything of an upstream. */
-  removeAll(tenantId: string, upstream: string): Promise<void>;
+  /** Deletes everything of an upstream. False when there was nothing. */
+  removeAll(tenantId: string, upstream: string): Promise<boolean>;
 }
 
 /** Whose login at which upstream. */
@@ -174,9 +174,7 @@ export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins
     end: async (...login) => endLogin(needed(...login)),
     prints: (logins) => printsOf(parts.store, of, logins),
     isOver: async (...login) => (await of(...login)?.tokens.isOver()) === true,
-    async removeAll(tenantId, upstream) {
-      await parts.store.remove(tenantId, upstream);
-    },
+    removeAll: (tenantId, upstream) => parts.store.remove(tenantId, upstream),
   };
 }
 

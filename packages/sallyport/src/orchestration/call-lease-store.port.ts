@@ -100,8 +100,9 @@ export interface CallLeaseStore {
    */
   beat(holder: LeaseHolder, ttlMs: number, attended: readonly AttendedCall[]): Promise<Beat>;
   /**
-   * Ends a lease and deletes it. Does nothing when it is another's. For a call that is not over, only its first lease
-   * may be deleted: numbers begin anew, while its row keeps the highest one.
+   * Ends a lease and deletes it, unless a cancel was requested, which the next taker learns of. Does nothing when it is
+   * another's. For a call that is not over, only its first lease may be deleted: numbers begin anew, while its row keeps
+   * the highest one.
    */
   release(call: CallKey, owner: string, fence: number): Promise<void>;
   /**

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { failure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { type CallKey, textOfCall } from '../domain/invocation/call-key.ts';
 import { isFinal } from '../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../domain/invocation/record.ts';
 import type { GivenApproval } from '../domain/invocation/waiting-call.ts';
-import { settleOpen } from '../pipeline/run.ts';
 import type { HeldProgress, LeaseHolder } from './call-lease-store.port.ts';
+import { endCancelled } from './workers/attend.ts';
 import { createDispatch } from './workers/dispatch.ts';
 import { atMost } from './workers/end/at-most.ts';
 import { shownProgress } from './workers/heartbeat.ts';
-import { isSafe } from './workers/held-call.ts';
 import { regularBeat } from './workers/regular-beat.ts';
 import { repeat } from './workers/repeat.ts';
 import { sweep } from './workers/sweep.ts';
@@ -47,6 +45,8 @@ export interface Workers extends AsyncDisposable {
   enqueue(tenantId: string, invocationId: string, approval?: GivenApproval): Promise<void>;
   /** Ends a call that does not run in this instance. `record` is its row. */
   cancel(record: InvocationRecord, reason: string | undefined): Promise<CancelEnd>;
+  /** Keeps the cancel of a call that runs here, for who takes it up if this instance ends first. Never rejects. */
+  keepCancel(call: CallKey, reason: string | undefined): Promise<void>;
   /**
    * Extends the time of a running call.
    * @returns false when nobody runs it
@@ -114,6 +114,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     },
     enqueue: (tenantId, invocationId, approval) => dispatch.enqueue({ tenantId, invocationId }, approval),
     cancel: (record, reason) => cancel(parts, me, dispatch.calls, record, reason),
+    keepCancel: (call, reason) => keepCancel(parts, call, reason),
     async extend(call, ms) {
       if (!(await leases.notifyHolder(call, { extendMs: ms }))) return false;
       const held = dispatch.calls.get(textOfCall(call));
@@ -136,6 +137,14 @@ export function createWorkers(parts: WorkerParts): Workers {
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
   };
+}
+
+async function keepCancel({ leases, log }: WorkerParts, call: CallKey, reason = ''): Promise<void> {
+  try {
+    await leases.notifyHolder(call, { cancel: reason });
+  } catch (thrown) {
+    log.warn('cancel-not-kept', { invocation_id: call.invocationId, reason: failureOf(thrown).message });
+  }
 }
 
 /** Cancels a call whose cancel its last pass did not notice, because it had decided to wait. */
@@ -163,6 +172,7 @@ async function cancel(
   const held = calls.get(textOfCall(record));
   if (held !== undefined) {
     held.cancel(reason);
+    await keepCancel(parts, held, reason);
     return 'notified';
   }
   if (waitsFor(record) === undefined) {
@@ -178,15 +188,7 @@ async function cancel(
   try {
     const open = await parts.records.fenceInvocation(record.tenantId, record.invocationId, lease.fence);
     if (open === undefined || waitsFor(open) === undefined) return 'unreachable';
-    const because = reason === undefined ? '' : ` Reason given: ${reason}`;
-    const serverTask = open.waiting?.serverTask;
-    const mayHaveRun = lease.begun || open.state === 'EXECUTING' || serverTask !== undefined;
-    const failed =
-      mayHaveRun && !isSafe(open)
-        ? failure('E3804', `The call was cancelled after its run was cut off. Find out what it did.${because}`)
-        : failure('E3805', `The call was cancelled before it ran.${because}`);
-    await settleOpen(parts, { ...open, fence: lease.fence }, failed);
-    if (serverTask !== undefined) await parts.cancelServerTask(open, serverTask);
+    await endCancelled(parts, open, lease, reason);
     queue.remove(record).catch((thrown) => log.debug('job-not-removed', { reason: failureOf(thrown).message }));
     return 'ended';
   } finally {

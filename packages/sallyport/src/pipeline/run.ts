@@ -32,7 +32,7 @@ export interface Pipeline {
 export function createPipeline(given: PipelineParts): Pipeline {
   const run: RunCall = async (request, resumed) => {
     const ongoing = newOngoingCall(request, parts.clock.monotonic(), false, resumed);
-    const { record } = await toEnd(ongoing, noState);
+    const { record } = await toEnd(ongoing, noState).finally(() => parts.running.remove(ongoing));
     if (record === undefined) throw new Error('the list of wrappers lacks the one that writes the record');
     parts.running.noteOnRecord(record, ongoing);
     return record;

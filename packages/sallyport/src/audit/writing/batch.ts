@@ -63,7 +63,8 @@ export async function failBatches(
     log.error('ledger-store-unreachable', { reason: String(lost) });
   }
   // Resolves entries that were written meanwhile.
-  for (const waiting of unwritten(writer, entries)) waiting.reject(refusal(again.includes(waiting) ? others : cause));
+  for (const waiting of unwritten(writer, entries))
+    waiting.reject(refusal(again.includes(waiting) ? others : cause, writer.isInDoubt(waiting.entry)));
 }
 
 /** The cause for the other entries of a batch: a row that is not replaced concerns only its own entry. */
@@ -77,7 +78,7 @@ async function writeAlone(writer: ChainWriter, waiting: Waiting, queue: Waiting[
     waiting.resolve();
   } catch (cause) {
     await lookAfter(writer, queue, causeForOthers(cause));
-    if (!writer.isWritten(waiting.entry)) waiting.reject(refusal(cause));
+    if (!writer.isWritten(waiting.entry)) waiting.reject(refusal(cause, writer.isInDoubt(waiting.entry)));
   }
 }
 
@@ -95,10 +96,13 @@ export async function lookAfter(writer: ChainWriter, queue: Waiting[], cause: un
   }
 }
 
-/** The error for the caller of an entry that was not written. */
-export function refusal(cause: unknown): ToolLayerError {
-  if (cause instanceof ToolLayerError) return cause;
-  return new ToolLayerError('E3812', 'The record cannot be written. Ask the operator to check the database.', {
-    cause,
-  });
+/**
+ * The error for the caller of an entry that was not written.
+ * @param isInDoubt true when it may be written all the same
+ */
+export function refusal(cause: unknown, isInDoubt = false): ToolLayerError {
+  const isKnown = cause instanceof ToolLayerError;
+  if (isKnown && !(isInDoubt && cause.code === 'E3812')) return cause;
+  const message = isKnown ? cause.message : 'The record cannot be written. Ask the operator to check the database.';
+  return new ToolLayerError('E3812', message, { cause, ...(isInDoubt ? { details: { maybe_written: true } } : {}) });
 }

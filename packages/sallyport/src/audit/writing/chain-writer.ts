@@ -9,7 +9,7 @@ import type { LedgerEntry } from './ledger-entry.ts';
 import { createUncertainWrites, type UncertainWrites } from './uncertain-writes.ts';
 
 /** Links entries after the head of one chain and writes them. */
-export interface ChainWriter extends Pick<UncertainWrites, 'isWritten' | 'isOvertaken'> {
+export interface ChainWriter extends Pick<UncertainWrites, 'isWritten' | 'isInDoubt' | 'isOvertaken'> {
   head(): ChainHead;
   /**
    * Writes in one transaction; the head moves only when it is committed. As durable as the most demanding entry. The
@@ -38,7 +38,7 @@ export async function openChainWriter({ store, chainId, log, onCommitted }: Chai
   /** Newest link that is being written. */
   let tip = head;
   let isSure = true;
-  const { add: doubt, passed, settle, isWritten, isLinked, isOvertaken } = createUncertainWrites();
+  const { add: doubt, passed, settle, isWritten, isInDoubt, isLinked, isOvertaken } = createUncertainWrites();
   return {
     head: () => head,
     isSure: () => isSure,
@@ -85,6 +85,7 @@ export async function openChainWriter({ store, chainId, log, onCommitted }: Chai
       isSure = true;
     },
     isWritten,
+    isInDoubt,
     isOvertaken,
   };
 }

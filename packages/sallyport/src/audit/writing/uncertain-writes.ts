@@ -14,7 +14,9 @@ export interface UncertainWrites {
   settle(head: ChainHead): readonly Attempt[];
   /** True when the entry is stored by a write that seemed to fail. */
   isWritten(entry: LedgerEntry): boolean;
-  /** The same for one event, by its id; covers the last 10 000 such events. */
+  /** True when a write that seemed to fail may have stored the entry, or may store it yet. */
+  isInDoubt(entry: LedgerEntry): boolean;
+  /** The same as `isWritten` for one event, by its id; covers the last 10 000 such events. */
   isLinked(eventId: string): boolean;
   /** True when the entry ends a call that already had an end when attempts were last settled. */
   isOvertaken(entry: LedgerEntry): boolean;
@@ -47,6 +49,10 @@ export function createUncertainWrites(): UncertainWrites {
       return came;
     },
     isWritten: (entry) => linked.has(nameOf(entry)),
+    isInDoubt(entry) {
+      const name = nameOf(entry);
+      return attempts.some(({ events }) => events.some(({ id }) => id === name));
+    },
     isLinked: (eventId) => linked.has(eventId),
     isOvertaken: (entry) => ended.has(endedCallOf(entry)),
   };

@@ -13,6 +13,7 @@ const WITHOUT_END: ReadonlySet<ErrorCode> = new Set([
   'E3310',
   'E3805',
   'E3811',
+  'E3812',
   'E3900',
 ]);
 

@@ -40,6 +40,8 @@ export const cancelInvocation = operation({
       const ongoing = running.find(tenantId, invocation_id);
       if (ongoing !== undefined && mayReach(asker, ongoing.call.principal, reach)) {
         running.cancel(ongoing, reason);
+        if (ongoing.resumed?.hold !== undefined)
+          await callWorkers?.keepCancel({ tenantId, invocationId: invocation_id }, reason);
         return answer(true, MESSAGES.notified);
       }
       const record = await records.findInvocation(tenantId, invocation_id);

@@ -2,7 +2,7 @@ import { type Failure, failure } from '@sallyport/std/error/failure';
 import { isoTime } from '@sallyport/std/iso-time';
 import { ToolStatusRequest, ToolStatusResponse } from '../../../api/schemas/invocation.ts';
 import type { SavedCheckpoint } from '../../domain/checkpoint/checkpoint.ts';
-import { statusOf } from '../../domain/invocation/lifecycle.ts';
+import { isFinal, statusOf } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
 import type { HeldProgress } from '../../orchestration/call-lease-store.port.ts';
 import { shownProgress } from '../../orchestration/workers.ts';
@@ -47,7 +47,8 @@ export async function statusFor(
   const { tenantId } = asker.principal;
   const reach = own ? undefined : 'viewer';
   const ongoing = running.find(tenantId, invocationId);
-  const state = ongoing?.transitions.at(-1)?.state;
+  // An end that is not on record yet is none.
+  const state = ongoing?.transitions.findLast((each) => !isFinal(each.state))?.state;
   if (ongoing !== undefined && state !== undefined && mayReach(asker, ongoing.call.principal, reach)) {
     return fromOngoing(invocationId, ongoing, state);
   }

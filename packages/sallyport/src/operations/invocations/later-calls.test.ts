@@ -1,8 +1,13 @@
 import { isFailure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterEach, expect, test } from 'vitest';
 import type { Role } from '../../../api/schemas/capability-token.ts';
+import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { Principal } from '../../domain/principal/principal.ts';
-import type { NativeCallContext } from '../../executors/native/native-executor.ts';
+import { createCompositeExecutor } from '../../executors/composite.ts';
+import type { Executor } from '../../executors/executor.port.ts';
+import { createNativeExecutor, type NativeCallContext } from '../../executors/native/native-executor.ts';
+
 import { instance, LATER, over, sharedMemory, until } from '../../orchestration/workers/workers.fixture.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import type { Asker } from '../operation.ts';
@@ -177,6 +182,36 @@ test('PRM-10 nobody looks at, ends or extends the call of another', async () => 
   expect(runs[0]?.signal.aborted).toBe(false);
   end();
 });
+
+test('PIPE-06 ORC-06 a cancelled call whose instance ends before its tool does is not run again by another', async () => {
+  const shared = sharedMemory();
+  const { leases } = shared;
+  let isGone = false;
+  const beat: typeof leases.beat = (...given) =>
+    isGone ? Promise.reject(new ToolLayerError('E3812', 'gone')) : leases.beat(...given);
+  let runs = 0;
+  const ended = Promise.withResolvers<void>();
+  const execute: Executor['execute'] = async () => {
+    runs += 1;
+    await ended.promise;
+    return { result: undefined, usage: NO_USAGE };
+  };
+  const deaf = () => createCompositeExecutor([{ ...createNativeExecutor(), execute }]);
+  const one = await start({ ...shared, leases: { ...leases, beat } }, { executors: deaf() });
+  await one.tool('long', () => 1, { side_effect_policy: 'idempotent' });
+  const record = await one.call({ tool_id: 'long', parameters: { n: 1 }, ...LATER });
+  await until(() => runs > 0 || undefined);
+  const { invocationId: invocation_id } = record;
+  expect(await one.cancel({ invocation_id, reason: 'enough' }, asker())).toMatchObject({ cancelled: true });
+  isGone = true;
+  const two = await start(shared, { executors: deaf() });
+  await two.tool('long', () => 1, { side_effect_policy: 'idempotent' });
+  expect(await over(shared, record)).toMatchObject({
+    failure: { code: 'E3805', message: expect.stringMatching('enough') },
+  });
+  expect(runs).toBe(1);
+  ended.resolve();
+}, 120_000);
 
 test('PIPE-12.2 a running call is extended within the bound; one that waits, is over or is waited for is not', async () => {
   const { tool, call, extend, parts } = await start();

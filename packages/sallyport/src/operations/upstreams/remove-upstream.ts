@@ -4,7 +4,7 @@ import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../tools/registry-event.ts';
 
-/** Disconnects an MCP server and removes its tools. */
+/** Disconnects an MCP server and removes its tools. What a removal that was cut off left is removed by the next one. */
 export const removeUpstream = operation({
   name: 'upstreams.remove',
   summary: 'Disconnect an upstream and remove its tools',
@@ -18,8 +18,10 @@ export const removeUpstream = operation({
     (parts: OperationParts) =>
     async ({ name }, asker) => {
       const { tenantId } = asker.principal;
-      if (!(await parts.upstreams.remove(tenantId, name))) return failure('E3809', `There is no upstream ${name}.`);
-      await parts.logins.removeAll(tenantId, name);
+      const wasThere = await parts.upstreams.remove(tenantId, name);
+      const hadLogins = await parts.logins.removeAll(tenantId, name);
+      if (!wasThere && !hadLogins && !hasTools(parts, tenantId, name))
+        return failure('E3809', `There is no upstream ${name}.`);
       const removed_tools = await parts.quarantine.inTurn(tenantId, name, async () =>
         // An upstream that was added under this name meanwhile keeps its tools.
         parts.upstreams.definition(tenantId, name) === undefined ? removeToolsOf(parts, asker, name) : [],
@@ -37,11 +39,18 @@ export async function removeToolsOf(
   const { quarantine, registry } = parts;
   const { tenantId } = asker.principal;
   await quarantine.forget(tenantId, name);
-  const leaving = registry.manifests(tenantId).flatMap(({ manifest: { tool_id, executor } }) => {
-    return executor.kind === 'mcp' && executor.config?.['upstream'] === name ? [tool_id] : [];
-  });
+  const leaving = registeredOf(registry, tenantId, name);
   const left = await registry.removeAll(tenantId, leaving);
   await recordChange(parts, asker, name, { change: 'upstream-removed', upstream: name, tool_ids: leaving });
   await registry.recorded(left);
   return leaving;
 }
+
+const hasTools = ({ quarantine, registry }: OperationParts, tenantId: string, name: string): boolean =>
+  quarantine.tools(tenantId, name).length > 0 || registeredOf(registry, tenantId, name).length > 0;
+
+/** Ids of the tools of an upstream. */
+const registeredOf = (registry: OperationParts['registry'], tenantId: string, name: string): readonly string[] =>
+  registry.manifests(tenantId).flatMap(({ manifest: { tool_id, executor } }) => {
+    return executor.kind === 'mcp' && executor.config?.['upstream'] === name ? [tool_id] : [];
+  });

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { sha256 } from '@sallyport/std/sha256';
-import type { StoredDelegation } from '../approval-store.port.ts';
+import type { StoredDelegation, StoredLink } from '../approval-store.port.ts';
 import type { ApprovalState, Approver } from './approvals-state.ts';
 import { approve, type Decided, deny } from './decide.ts';
 import { mayApprove } from './eligible.ts';
 import { ANSWER_PREFIX } from './notify.ts';
-import { decidedAlready } from './pending.ts';
+import { decidedAlready, digestOf } from './pending.ts';
 
 /** Delegations of one approver in force at once. */
 const DELEGATIONS_MAX = 20;
@@ -108,7 +108,7 @@ const FORM = new RegExp(`^${ANSWER_PREFIX}[A-Za-z0-9_-]{43}$`);
 
 /**
  * Decides by link: once, in the name of the address that the link was sent to. A refused decision does not use up the
- * link.
+ * link, and neither does one that was cut off before it was stored.
  */
 export async function answer(state: ApprovalState, given: Answer): Promise<Decided | Failure> {
   const hash = sha256(given.token);
@@ -116,7 +116,8 @@ export async function answer(state: ApprovalState, given: Answer): Promise<Decid
   if (link === undefined) return failure('E3809', 'This answer token is not known here, or was used long ago.');
   const { tenantId, approvalId, approver: id } = link;
   if (state.clock.now() >= link.expiresAt) return decidedAlready({ approvalId, outcome: 'expired' });
-  if (!(await state.store.useLink(hash))) return failure('E3817', 'This answer token was used already. It works once.');
+  if (!(await state.store.useLink(hash)) && !(await wasCutOff(state, link, given)))
+    return failure('E3817', 'This answer token was used already. It works once.');
   const approver: Approver = { tenantId, id, names: [id], roles: [], via: 'link' };
   const { digest, reason } = given;
   const decision = {
@@ -128,4 +129,17 @@ export async function answer(state: ApprovalState, given: Answer): Promise<Decid
   const decided = given.decision === 'approve' ? await approve(state, decision) : await deny(state, decision);
   if (isFailure(decided)) await state.store.freeLink(hash);
   return decided;
+}
+
+/** True when the decision that used the link up is not stored: it may be made again, an approval after its vote too. */
+async function wasCutOff(
+  { store }: ApprovalState,
+  { tenantId, approvalId, approver }: StoredLink,
+  { decision, digest }: Answer,
+): Promise<boolean> {
+  if ((await store.closing(tenantId, approvalId)) !== undefined) return false;
+  const vote = (await store.votes(tenantId, approvalId)).find((each) => each.approver === approver);
+  if (vote === undefined) return true;
+  const isSame = digest === undefined ? vote.parameters === undefined : digest === digestOf(vote.binding);
+  return decision === 'approve' && isSame;
 }

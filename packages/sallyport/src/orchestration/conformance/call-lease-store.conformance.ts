@@ -162,6 +162,16 @@ function wordCases(check: Check): void {
     equal(await leases.notifyHolder({ ...call, tenantId: 'globex' }, { cancel: 'x' }), false);
   });
 
+  check('ORC-01 PIPE-06 a cancel that its holder did not read reaches the next one', async ({ leases }) => {
+    await leases.take(call, one, LONG_MS);
+    equal(await leases.notifyHolder(call, { cancel: 'enough' }), true);
+    await leases.release(call, two.owner, 1);
+    equal((await leases.find(call))?.live, true);
+    await leases.release(call, one.owner, 1);
+    deepEqual(await leases.find(call), { live: false });
+    deepEqual(await leases.take(call, two, LONG_MS), { ...FIRST, fence: 2, cancel: 'enough' });
+  });
+
   check('API-03.10 answers to a call reach its holder, beside earlier ones, and nobody else', async ({ leases }) => {
     const odd = { action: 'accept', content: { name: '\0 \ud800 "' } };
     equal(await leases.notifyHolder(call, { answers: { a: odd } }), false);

@@ -46,7 +46,7 @@ export interface NoticeQueue extends Notifier, AsyncDisposable {
   /**
    * Queues the notice.
    * @returns once it was delivered or given up, or is left because the queue closes
-   * @throws Error at once when it is dropped, because the queue is full or closed
+   * @throws Error at once when it is dropped, because the queue is full
    */
   notify(notice: ApprovalNotice): Promise<NoticeEnd>;
 }
@@ -83,8 +83,10 @@ export function createNoticeQueue(notifier: Notifier, { log, limits: given }: No
   return {
     name: notifier.name,
     notify(notice) {
-      if (state.closed || state.jobs.length >= limits.noticesMax) {
-        const why = state.closed ? 'the layer stops' : `${limits.noticesMax} wait already`;
+      // Whoever looks next delivers it: a call may come to wait while the layer stops.
+      if (state.closed) return Promise.resolve('left');
+      if (state.jobs.length >= limits.noticesMax) {
+        const why = `${limits.noticesMax} wait already`;
         log.error('approval-notice-dropped', { ...fieldsOf(notifier, notice), why });
         throw new Error(`The notice was dropped: ${why}.`);
       }

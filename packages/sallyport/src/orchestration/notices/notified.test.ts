@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { silentLog } from '../../telemetry/log.ts';
 import { ALICE, approvalsOf, questionOf } from '../approvals/approvals.fixture.ts';
 import type { ApprovalNotice, NoticeEnd, Notifier } from '../notifier.port.ts';
+import { createNoticeQueue } from './notice-queue.ts';
 
 /** Longer than any claim lasts, ms. */
 const AFTER_MS = 60_000;
@@ -56,6 +58,19 @@ test('ORC-03 so is one that was left because the layer stopped', async () => {
   clock.pass(AFTER_MS);
   await approvals.sweep();
   await approvals.idle();
+  expect(notices).toEqual(['asked']);
+});
+
+test('ORC-03 ORC-06 so is one of a call that came to wait when the notifiers had stopped already', async () => {
+  const queue = createNoticeQueue({ name: 'n', notify: async () => undefined }, { log: silentLog });
+  await queue[Symbol.asyncDispose]();
+  const made = await approvalsOf({ approvals: { notifiers: [queue] } });
+  await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
+  const notices: string[] = [];
+  const next = made.open({ notifiers: [{ name: 'next', notify: ({ kind }) => void notices.push(kind) }] });
+  made.clock.pass(AFTER_MS);
+  await next.sweep();
+  await next.idle();
   expect(notices).toEqual(['asked']);
 });
 

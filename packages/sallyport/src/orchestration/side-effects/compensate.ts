@@ -123,7 +123,7 @@ async function run(
 ): Promise<Compensated | Failure> {
   const earlier = isOurs ? undefined : await earlierCall(parts, begun);
   const call = earlier ?? (await callTool(parts, record, begun, asker, said, isOurs));
-  const settled = isFailure(call) ? call : await settle(parts, record, begun, call);
+  const settled = isFailure(call) ? call : await settle(parts, record, begun, await onRecord(parts, call));
   if (!isFailure(settled)) return ended(record, settled, false);
   // Nothing of it ran, and the asker that began it gives it up; another asker only learns the refusal, or that it is
   // under way.
@@ -132,6 +132,10 @@ async function run(
   const effect = sideEffectView(record, now) as SideEffect;
   return { effect, already: false, failure: settled };
 }
+
+/** The end of a call as it is on record: it may come there later than its caller was answered. */
+const onRecord = async ({ records }: CompensationParts, call: InvocationRecord): Promise<InvocationRecord> =>
+  (await records.findInvocation(call.tenantId, call.invocationId)) ?? call;
 
 /** An earlier compensating call that still runs, waits, or came to an end that counts. */
 async function earlierCall(parts: CompensationParts, begun: Compensation): Promise<InvocationRecord | undefined> {

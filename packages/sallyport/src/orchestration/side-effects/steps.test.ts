@@ -1,4 +1,4 @@
-import { isFailure } from '@sallyport/std/error/failure';
+import { failure, isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
 import { memoryCompensationStore } from '../../../test/stores/outcomes/memory-compensation-store.ts';
@@ -177,6 +177,30 @@ test('VIS-03 a compensation whose asker is gone is settled when its call is over
   expect((await rowOf(gone))?.state).toBe('compensating');
   expect((await everyEventOf(over.invocationId)).at(-1)?.type).toBe('ai.agent.tool.side_effect.compensated');
   expect(await effects.settleOpen()).toBe(0);
+});
+
+test('VIS-03 PIPE-13 a compensation whose end comes on record late is not unknown for good', async () => {
+  const late: InvocationRecord[] = [];
+  const runCall: CompensationParts['runCall'] = async ({ request, compensates }) => {
+    const { parts, call } = made;
+    const done = await call({ tool_id: 'cancel', parameters: { n: 1 } });
+    const invocationId = request.invocation_id ?? '';
+    const row = { ...done, invocationId, nonce: invocationId, ...(compensates === undefined ? {} : { compensates }) };
+    late.push(row);
+    await parts.ledger.commit({ record: { ...row, state: 'EXECUTING' }, events: [], durability: 'synchronous' });
+    return {
+      ...row,
+      state: 'FAILED',
+      failure: failure('E3804', 'The tool ran, but its outcome could not be recorded.'),
+    };
+  };
+  const made = await shop({ runCall });
+  const { effects, ordered, asker, parts } = made;
+  const record = await ordered();
+  expect(await effects.compensate(record, asker)).toMatchObject({ effect: { status: 'compensating' } });
+  for (const row of late) await parts.ledger.commit({ record: row, events: [], durability: 'synchronous' });
+  expect(await effects.settleOpen()).toBe(1);
+  expect(await effects.find('acme', record.invocationId)).toMatchObject({ status: 'compensated' });
 });
 
 test('VIS-03 many who change the row at once are asked to try again, and a tool that is not there leaves no row', async () => {

@@ -5,7 +5,7 @@ import { type InvocationRecord, mayGoOn, nonceOf, waitsFor } from '../../domain/
 import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import { type AgentSlot, agentKey, type Resumed, rowEvent, settleOpen } from '../../pipeline/run.ts';
 import type { LeaseHolder, TakenLease } from '../call-lease-store.port.ts';
-import type { HeldCall } from './held-call.ts';
+import { type HeldCall, isSafe } from './held-call.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
 /** Result of working on a call. */
@@ -83,6 +83,10 @@ async function underLease(
   if (lease.cancel !== undefined) held.cancel(lease.cancel);
   const mayHaveRun = lease.begun || record.state === 'EXECUTING';
   if (mayHaveRun && !mayGoOn(record)) return ended(parts, record, lease, UNKNOWN);
+  if (held.cancelled !== undefined) {
+    await endCancelled(parts, record, lease, held.cancelled.reason);
+    return DONE;
+  }
   if (held.controller.signal.aborted) return ended(parts, record, lease, failureOf(held.controller.signal.reason));
   const given = approval ?? (await approvalFor(parts, record));
   if (given === undefined && record.waiting?.wait.for === 'approval')
@@ -116,6 +120,24 @@ async function ended(
 ): Promise<Attended> {
   await settleOpen(parts, { ...record, fence }, failed);
   return DONE;
+}
+
+/** Ends a call that was cancelled and does not run now, under its lease; its server may still have a task of it. */
+export async function endCancelled(
+  parts: WorkerParts,
+  open: InvocationRecord,
+  { fence, begun }: TakenLease,
+  reason = '',
+): Promise<void> {
+  const because = reason === '' ? '' : ` Reason given: ${reason}`;
+  const serverTask = open.waiting?.serverTask;
+  const mayHaveRun = begun || open.state === 'EXECUTING' || serverTask !== undefined;
+  const failed =
+    mayHaveRun && !isSafe(open)
+      ? failure('E3804', `The call was cancelled after its run was cut off. Find out what it did.${because}`)
+      : failure('E3805', `The call was cancelled${mayHaveRun ? '' : ' before it ran'}.${because}`);
+  await settleOpen(parts, { ...open, fence }, failed);
+  if (serverTask !== undefined) await parts.cancelServerTask(open, serverTask);
 }
 
 async function approvalFor(

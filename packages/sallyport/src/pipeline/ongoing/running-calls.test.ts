@@ -14,7 +14,8 @@ describe('the calls under way', () => {
     expect(running.add('a', 'id', ongoing())).toBe(false);
     expect(running.add('b', 'id', ongoing())).toBe(true);
     expect(running.find('a', 'id')).toBe(one);
-    running.remove('a', 'id');
+    running.remove(one);
+    running.remove(one);
     expect(running.find('a', 'id')).toBeUndefined();
     expect(running.size).toBe(1);
   });
@@ -24,7 +25,7 @@ describe('the calls under way', () => {
     await running.drain(0);
     const slow = ongoing();
     running.add('a', 'id', slow);
-    slow.controller.signal.addEventListener('abort', () => running.remove('a', 'id'));
+    slow.controller.signal.addEventListener('abort', () => running.remove(slow));
     await running.drain(5);
     expect(slow.controller.signal.reason).toMatchObject({ code: 'E3811' });
     expect(running.size).toBe(0);
@@ -32,7 +33,8 @@ describe('the calls under way', () => {
 
   test('OPS-03 PIPE-08 draining ends at once what waits for a slot, and lets what runs end', async () => {
     const running = new RunningCalls();
-    running.add('a', 'runs', ongoing());
+    const runs = ongoing();
+    running.add('a', 'runs', runs);
     running.slots.take('x', 1);
     const wait = { waitingMax: 9, allWaitingMax: 9, ms: 60_000, signal: new AbortController().signal };
     const waiting = running.slots.wait('x', 1, wait);
@@ -40,7 +42,7 @@ describe('the calls under way', () => {
     const drained = running.drain(60_000);
     await expect(waiting).rejects.toMatchObject({ code: 'E3811' });
     await expect(running.slots.wait('x', 1, wait)).rejects.toMatchObject({ code: 'E3811' });
-    running.remove('a', 'runs');
+    running.remove(runs);
     await drained;
   });
 
@@ -73,10 +75,9 @@ describe('the calls under way', () => {
     const running = new RunningCalls();
     const one = ongoing();
     running.add('a', 'nonce', one);
-    running.rename('a', 'nonce', 'nonce');
+    running.rename(one, 'a', 'nonce');
     expect(running.find('a', 'nonce')).toBe(one);
-    running.rename('a', 'nonce', 'id');
-    running.rename('a', 'unknown', 'other');
+    running.rename(one, 'a', 'id');
     expect([running.find('a', 'nonce'), running.find('a', 'id'), running.size]).toEqual([undefined, one, 1]);
     expect(running.find('a', 'other')).toBeUndefined();
   });

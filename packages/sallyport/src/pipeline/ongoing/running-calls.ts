@@ -19,11 +19,14 @@ export type RecordListener = (record: InvocationRecord, hasWaited: boolean) => v
 /** Notified of a call that was cancelled, when a pass of it is over; it may wait on record. It must not throw. */
 type CancelledListener = (record: InvocationRecord, reason: string | undefined) => void;
 
-/** The calls under way in this instance. */
+/** The calls under way in this instance: each until it is on record that it ended, or waits. */
 export class RunningCalls {
   /** The slots that limit the calls of each agent. */
   readonly slots: AgentSlots;
-  readonly #calls = new Map<string, OngoingCall>();
+  /** Each with the key that it is known under. */
+  readonly #calls = new Map<OngoingCall, string>();
+  /** A call that was refused may still be here while the next one has its id: that one is found. */
+  readonly #byKey = new Map<string, OngoingCall>();
   readonly #watches = new Map<string, Set<RecordWatch>>();
   readonly #listeners: RecordListener[] = [];
   readonly #cancelled = new WeakMap<OngoingCall, { readonly reason: string | undefined }>();
@@ -46,23 +49,31 @@ export class RunningCalls {
 
   /** Adds a call; false when a call of this tenant and id is already under way. */
   add(tenantId: string, invocationId: string, ongoing: OngoingCall): boolean {
-    const key = keyOf(tenantId, invocationId);
-    if (this.#calls.has(key)) return false;
-    this.#calls.set(key, ongoing);
+    if (this.find(tenantId, invocationId) !== undefined) return false;
+    this.#put(ongoing, keyOf(tenantId, invocationId));
     return true;
   }
 
   /** Makes a running call known under another id. */
-  rename(tenantId: string, from: string, to: string): void {
-    const ongoing = from === to ? undefined : this.find(tenantId, from);
-    if (ongoing === undefined) return;
-    this.#calls.delete(keyOf(tenantId, from));
-    this.#calls.set(keyOf(tenantId, to), ongoing);
+  rename(ongoing: OngoingCall, tenantId: string, to: string): void {
+    this.#forgetKey(ongoing);
+    this.#put(ongoing, keyOf(tenantId, to));
   }
 
-  remove(tenantId: string, invocationId: string): void {
-    this.#calls.delete(keyOf(tenantId, invocationId));
-    if (this.#calls.size === 0) this.#idle?.();
+  /** Removes a call. One that was refused early was never added. */
+  remove(ongoing: OngoingCall): void {
+    this.#forgetKey(ongoing);
+    if (this.#calls.delete(ongoing) && this.#calls.size === 0) this.#idle?.();
+  }
+
+  #put(ongoing: OngoingCall, key: string): void {
+    this.#calls.set(ongoing, key);
+    this.#byKey.set(key, ongoing);
+  }
+
+  #forgetKey(ongoing: OngoingCall): void {
+    const key = this.#calls.get(ongoing);
+    if (key !== undefined && this.#byKey.get(key) === ongoing) this.#byKey.delete(key);
   }
 
   /** Cancels a call that runs here (E3805). A pass of it that was about to wait does not notice; see `onCancelled`. */
@@ -78,7 +89,7 @@ export class RunningCalls {
   }
 
   find(tenantId: string, invocationId: string): OngoingCall | undefined {
-    return this.#calls.get(keyOf(tenantId, invocationId));
+    return this.#byKey.get(keyOf(tenantId, invocationId));
   }
 
   /** Watches a call from now on, whether or not it runs in this instance yet, until the watch is disposed. */
@@ -114,7 +125,7 @@ export class RunningCalls {
    * Called periodically, so that a call that began at the same moment as a revocation is found too.
    */
   stopRevoked(wasRevoked: (claims: CapabilityClaims) => boolean): void {
-    for (const { call, controller } of this.#calls.values()) {
+    for (const { call, controller } of this.#calls.keys()) {
       if (call.claims === undefined || !wasRevoked(call.claims)) continue;
       controller.abort(
         new ToolLayerError('E3805', 'The call was cancelled: the token or key that it was made with was revoked.', {
@@ -139,7 +150,7 @@ export class RunningCalls {
   }
 
   #stopAll(): void {
-    for (const ongoing of this.#calls.values()) {
+    for (const ongoing of this.#calls.keys()) {
       ongoing.controller.abort(stopping());
     }
   }

@@ -13,6 +13,7 @@ import { eventsOf } from '../record/call-events.ts';
 import { recordOf, repeated } from '../record/call-record.ts';
 import { type BegunCall, createFirstEvents } from '../record/first-events.ts';
 import type { CallEnd } from '../record/late-ends.ts';
+import { retryWhileUnavailable } from '../record/retry-while-unavailable.ts';
 import { withoutSecrets } from '../record/without-secrets.ts';
 import type { EnterState, Wrapper } from './wrapper.ts';
 
@@ -118,11 +119,14 @@ function beforeExecution(ongoing: OngoingCall): 'synchronous' | 'asynchronous' |
   return policy === 'idempotent' ? 'asynchronous' : 'synchronous';
 }
 
+/** True when the row of the call may say that it runs. */
+const saysThatItRuns = (ongoing: OngoingCall): boolean =>
+  ongoing.transitions.some(({ state }) => state === 'EXECUTING') && beforeExecution(ongoing) !== undefined;
+
 async function settled(parts: Parts, ongoing: OngoingCall, end: EndedCall, eventsTo: EventsTo): Promise<EndedCall> {
   move(parts, ongoing, end.state);
   const record = recordOf(parts, ongoing, end);
-  const begun =
-    ongoing.transitions.some(({ state }) => state === 'EXECUTING') && beforeExecution(ongoing) !== undefined;
+  const begun = saysThatItRuns(ongoing);
   const lasting = begun && ongoing.toolRun.attempts > 0;
   // A crash of the database must not bring back a row that says that the call runs, whether the tool was reached or not.
   const durability = begun || record.state === 'DENIED' ? 'synchronous' : 'asynchronous';
@@ -144,17 +148,32 @@ async function settled(parts: Parts, ongoing: OngoingCall, end: EndedCall, event
 const isSameEnd = (one: InvocationRecord, other: InvocationRecord): boolean =>
   one.state === other.state && one.failure?.code === other.failure?.code;
 
-/** An accepted call is never lost: its row is on the disk before the caller learns that the call waits. */
+/**
+ * An accepted call is never lost: its row is on the disk before the caller learns that the call waits. A store that is
+ * away is asked again, since it may have the row already: a call that is said to have failed must not run later.
+ */
 async function setAside(parts: Parts, ongoing: OngoingCall, end: EndedCall, eventsTo: EventsTo): Promise<EndedCall> {
   const record = recordOf(parts, ongoing, end);
+  const entry: CallEnd = { record, events: eventsTo(record), durability: 'synchronous' };
+  // Its server works on it already.
+  const begun = saysThatItRuns(ongoing);
   try {
-    await parts.ledger.commit({ record, events: eventsTo(record), durability: 'synchronous' });
+    await (begun ? parts.ledger.commit(entry) : retryWhileUnavailable(() => parts.ledger.commit(entry)));
     return { ...end, record };
   } catch (thrown) {
-    const standing = await takenRow(parts, record, thrown);
+    const late = begun ? parts.lateEnds.write(entry) : undefined;
+    const standing = (await late) ?? (await takenRow(parts, record, thrown));
     if (standing !== undefined && nonceOf(standing) === ongoing.nonce) return { ...end, record: standing };
-    return unrecorded(parts, ongoing, record, retriable(thrown));
+    return unrecorded(parts, ongoing, record, begun ? lostOutcome(ongoing, thrown) : lostAcceptance(ongoing, thrown));
   }
+}
+
+/** Its row may be there, and then the call runs: it is not said to have failed where a second one has another effect. */
+function lostAcceptance(ongoing: OngoingCall, cause: unknown): Failure {
+  if (isSafe(ongoing) || failureOf(cause).details?.['maybe_written'] !== true) return retriable(cause);
+  const message =
+    'The database went away while the call was accepted, so it may run later. Ask for its status before you call again.';
+  return failure('E3804', message, { cause });
 }
 
 /** The row that blocked this one: this call's own, written earlier or by another run of it, or another call's. */

@@ -81,6 +81,13 @@ function holding(held: Held): Holding {
     const lease = leases.get(textOfCall(call));
     return lease !== undefined && lease.owner === owner && lease.fence === fence ? lease : undefined;
   };
+  const putBack = (call: CallKey, owner: string, fence: number, counted: boolean): void => {
+    const lease = mine(call, owner, fence);
+    if (lease === undefined) return;
+    const { progress: _progress, ...kept } = lease;
+    const preemptions = lease.preemptions + (counted ? 1 : 0);
+    leases.set(textOfCall(call), { ...kept, owner: '', until: Number.NEGATIVE_INFINITY, begun: false, preemptions });
+  };
   return {
     async take(call, holder, ttlMs) {
       const earlier = leases.get(textOfCall(call));
@@ -96,15 +103,10 @@ function holding(held: Held): Holding {
       return lease !== undefined;
     },
     async release(call, owner, fence) {
-      if (mine(call, owner, fence) !== undefined) leases.delete(textOfCall(call));
+      if (mine(call, owner, fence)?.cancel !== undefined) putBack(call, owner, fence, false);
+      else if (mine(call, owner, fence) !== undefined) leases.delete(textOfCall(call));
     },
-    async putBack(call, owner, fence, counted) {
-      const lease = mine(call, owner, fence);
-      if (lease === undefined) return;
-      const { progress: _progress, ...kept } = lease;
-      const preemptions = lease.preemptions + (counted ? 1 : 0);
-      leases.set(textOfCall(call), { ...kept, owner: '', until: Number.NEGATIVE_INFINITY, begun: false, preemptions });
-    },
+    putBack: async (...given) => putBack(...given),
     async forgetEnded() {
       for (const [key, lease] of leases) {
         if (lease.owner === null || lease.until > clock.monotonic()) continue;

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { isFailure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import type { CapabilityClaims } from '../../../../api/schemas/capability-token.ts';
 import { memoryApprovalStore } from '../../../../test/stores/approvals/memory-approval-store.ts';
@@ -257,6 +258,41 @@ test('ORC-03 a link whose answer was refused is good again once the answer is th
   for (let turn = 0; turn < 2; turn += 1)
     expect(await codeOf(made.approvals.answer({ token: late, decision: 'deny' }))).toBe('E3808');
 });
+
+test.each(['vote', 'close'] as const)(
+  'ORC-03.5 ORC-06 a link whose answer was cut off before its %s was stored is good for the same answer',
+  async (cutOffAt) => {
+    const inner = memoryApprovalStore();
+    let isAway = true;
+    const away = () => {
+      isAway = false;
+      return Promise.reject(new ToolLayerError('E3812', 'away'));
+    };
+    const store: ApprovalStore = {
+      ...inner,
+      vote: (vote) => (isAway && cutOffAt === 'vote' ? away() : inner.vote(vote)),
+      close: (closing) => (isAway && cutOffAt === 'close' ? away() : inner.close(closing)),
+    };
+    const terms = '[[rule]]\napprovers = ["mailto:ops"]';
+    const made = await approvalsOf({ terms, approvals: { store } });
+    const approvalId = await waits(made);
+    const token = made.notices[0]?.approvers[0]?.answerToken ?? '';
+    const digest = made.notices[0]?.bindingDigest ?? '';
+    await expect(made.approvals.answer({ token, decision: 'approve', digest })).rejects.toMatchObject({
+      code: 'E3812',
+    });
+    const other = { token, decision: 'approve', digest: 'f'.repeat(64) } as const;
+    expect(await codeOf(made.approvals.answer(other))).toBe('E3817');
+    if (cutOffAt === 'close') expect(await codeOf(made.approvals.answer({ token, decision: 'deny' }))).toBe('E3817');
+    expect(await made.approvals.answer({ token, decision: 'approve' })).toMatchObject({
+      approvalId,
+      state: 'approved',
+    });
+    await made.approvals.idle();
+    expect(made.ran).toHaveLength(1);
+    expect(await codeOf(made.approvals.answer({ token, decision: 'approve', digest }))).toBe('E3817');
+  },
+);
 
 test('ORC-05.5 who decides late learns how the approval ended', async () => {
   const made = await approvalsOf();

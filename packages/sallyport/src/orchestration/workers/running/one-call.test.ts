@@ -75,19 +75,38 @@ describe('a worker that takes up a call', () => {
   test('PIPE-09 ORC-01 does not end it while a repetition of it is under way here, and runs it afterwards', async () => {
     const { record, held } = await accepted('irreversible');
     const { running } = made.parts;
+    const repetition = {} as OngoingCall;
     const repeated = {
       ...leases,
       take: (...given: Parameters<CallLeaseStore['take']>) => {
-        running.add('acme', record.invocationId, {} as OngoingCall);
+        running.add('acme', record.invocationId, repetition);
         return leases.take(...given);
       },
     };
     expect(await attend(partsOf({ leases: repeated }), ME, held)).toMatchObject({ roomAfterMs: 1_000 });
     expect(await rowOf(record)).toMatchObject({ state: 'AUTHORIZED' });
-    running.remove('acme', record.invocationId);
+    running.remove(repetition);
     expect(await attend(partsOf(), ME, new HeldCall(record))).toEqual({ done: true });
     expect(await rowOf(record)).toMatchObject({ state: 'COMPLETED' });
     expect(ran).toEqual([1]);
+  });
+
+  test('PIPE-06 ORC-01 a cancel that another instance asked for while there was no room ends it, and it never runs', async () => {
+    const { record, held } = await accepted();
+    const slots = Array.from({ length: 4 }, () => made.parts.running.slots.take('acme\ndid:agent:a', 4));
+    const cancelled = {
+      ...leases,
+      take: async (...given: Parameters<CallLeaseStore['take']>) => {
+        const lease = await leases.take(...given);
+        expect(await leases.notifyHolder(record, { cancel: 'enough' })).toBe(true);
+        return lease;
+      },
+    };
+    expect(await attend(partsOf({ leases: cancelled }), ME, held)).toMatchObject({ waitsForSlotOf: expect.anything() });
+    for (const slot of slots) slot?.free();
+    expect(await attend(partsOf(), OTHER, new HeldCall(record))).toEqual({ done: true });
+    expect(await rowOf(record)).toMatchObject({ failure: { code: 'E3805', message: expect.stringMatching('enough') } });
+    expect(ran).toEqual([]);
   });
 
   test('OPS-03 is closed once: its queue, and the mark of its instance', async () => {
@@ -113,9 +132,9 @@ describe('a worker that takes up a call', () => {
     plain.held.cancel(undefined);
     await attend(partsOf(), ME, plain.held);
     for (const [{ record }, message] of [
-      [left, 'The call was cancelled. Reason given: not needed'],
-      [here, 'The call was cancelled. Reason given: changed my mind'],
-      [plain, 'The call was cancelled.'],
+      [left, 'The call was cancelled before it ran. Reason given: not needed'],
+      [here, 'The call was cancelled before it ran. Reason given: changed my mind'],
+      [plain, 'The call was cancelled before it ran.'],
     ] as const)
       expect(await rowOf(record)).toMatchObject({ state: 'ABORTED', failure: { code: 'E3805', message } });
     expect(ran).toEqual([]);
@@ -295,6 +314,21 @@ describe('a cancel of a call that does not run here', () => {
     expect(await workers.cancel(record, undefined)).toBe('ended');
     expect(await rowOf(record)).toMatchObject({ failure: { code: 'E3804' } });
     expect(tasks).toEqual([[record.invocationId, serverTask]]);
+  });
+
+  test('PIPE-06 PIPE-13 that its last holder did not live to carry out ends it as unknown, and ends the task of its server', async () => {
+    const tasks: unknown[] = [];
+    const cancelServerTask = async (_record: unknown, task: unknown) => void tasks.push(task);
+    const { record } = await accepted('irreversible');
+    const serverTask = { taskId: 'task' } as never;
+    const row = { ...record, state: 'EXECUTING', waiting: { ...record.waiting, serverTask } } as typeof record;
+    await made.parts.ledger.commit({ record: row, events: [], durability: 'synchronous' });
+    await leases.take(record, OTHER, 60_000);
+    await leases.notifyHolder(record, { cancel: 'stop' });
+    await leases.endFormerLives({ ...OTHER, owner: 'two/2' });
+    expect(await attend(partsOf({ cancelServerTask }), ME, new HeldCall(record))).toEqual({ done: true });
+    expect(await rowOf(record)).toMatchObject({ failure: { code: 'E3804', message: expect.stringMatching(/stop$/) } });
+    expect([tasks, ran]).toEqual([[serverTask], []]);
   });
 
   test('PIPE-06 reaches its holder or its instance, and says when it reaches nobody', async () => {

@@ -36,8 +36,8 @@ describe('a tool that is not safe to repeat', () => {
     expect(await store.findInvocation('acme', record.invocationId)).toMatchObject({ failure: { code: 'E3804' } });
   });
 
-  test('PIPE-13.2 whose connection is lost, whose sandbox is lost or whose layer stops ends so too', async () => {
-    for (const code of ['E3107', 'E3310', 'E3306', 'E3308'] as const) {
+  test('PIPE-13.2 whose connection is lost, whose sandbox or database is lost or whose layer stops ends so too', async () => {
+    for (const code of ['E3107', 'E3310', 'E3306', 'E3308', 'E3812'] as const) {
       const { run, runs } = await layer(() => {
         throw new ToolLayerError(code, 'It is gone.', { details: { reached: true } });
       });
@@ -220,8 +220,13 @@ describe('a call whose server answers with a task', () => {
 
   test('API-03 ORC-06 has its id on the disk, in the row of a call that a worker runs, before its end is waited for', async () => {
     const written: unknown[] = [];
+    let isAway = true;
     const commit = async ({ record, durability }: CallEnd): Promise<void> => {
       await setImmediate();
+      if (isAway) {
+        isAway = false;
+        throw new ToolLayerError('E3812', 'away');
+      }
       written.push([record.state, record.waiting?.serverTask, durability]);
     };
     const parts = { ledger: { commit }, instanceId: 'one', clock: { now: () => 1, monotonic: () => 0 } };

@@ -5,6 +5,7 @@ import type { Authorized, CallRequest, Resolved } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { recordOf } from '../../record/call-record.ts';
+import { retryWhileUnavailable } from '../../record/retry-while-unavailable.ts';
 import { cannotWait } from '../grant/own-token.ts';
 
 /** Dependencies of calls whose server runs them as tasks. */
@@ -48,6 +49,6 @@ export function serverTasksOf(
 async function keptInRow(parts: ServerTaskParts, ongoing: OngoingCall, task: ServerTask): Promise<'here'> {
   ongoing.toolRun.noteServerTask(task);
   const record = recordOf(parts, ongoing, { state: 'EXECUTING' });
-  await parts.ledger.commit({ record, events: [], durability: 'synchronous' });
+  await retryWhileUnavailable(() => parts.ledger.commit({ record, events: [], durability: 'synchronous' }));
   return 'here';
 }

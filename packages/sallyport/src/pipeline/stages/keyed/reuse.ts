@@ -20,18 +20,13 @@ export function reuse(parts: ClaimParts): Stage<Needs, Fresh> {
     async run(call, ongoing) {
       const { tenantId } = call.principal;
       if (!running.add(tenantId, call.invocationId, ongoing)) return underWay(call.invocationId);
-      let known = call.invocationId;
-      ongoing.undo.defer(() => running.remove(tenantId, known));
       const names = callNames(call);
-      if (names.length === 0) return { fresh: true, invocationId: known };
+      if (names.length === 0) return { fresh: true, invocationId: call.invocationId };
       if (ongoing.resumed !== undefined) {
         const kept = await keepNames(parts, call, ongoing, names);
         return isFailure(kept) ? kept : freshUnder(names, kept);
       }
-      return claim(parts, call, ongoing, names, (invocationId) => {
-        running.rename(tenantId, known, invocationId);
-        known = invocationId;
-      });
+      return claim(parts, call, ongoing, names);
     },
   };
 }
@@ -41,13 +36,12 @@ async function claim(
   call: Needs,
   ongoing: OngoingCall,
   names: readonly CallName[],
-  rename: (invocationId: string) => void,
 ): Promise<StageEnd<Fresh>> {
   const warnings = [...call.warnings];
   const claimed = await claimNames(parts, call, ongoing, names, warnings);
   if (isFailure(claimed)) return { refused: claimed, established: { warnings } };
   if ('answered' in claimed) return claimed;
-  rename(claimed.invocationId);
+  parts.running.rename(ongoing, call.principal.tenantId, claimed.invocationId);
   return { ...freshUnder(names, claimed), warnings };
 }
 

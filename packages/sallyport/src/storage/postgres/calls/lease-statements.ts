@@ -81,12 +81,16 @@ union all
 select null, null, null, null, null, null, null, others.count::text from others`,
 );
 
+/** A cancel that its holder has not read stays for the next one. */
 export const RELEASE = given(
   'release',
   4,
   (rows) => `
-with ${QUICK}, ${locked(rows)}
-delete from sallyport.call_leases as lease using quick, locked where ${IS_LOCKED}`,
+with ${QUICK}, ${locked(rows)}, gone as (
+  delete from sallyport.call_leases as lease using quick, locked where ${IS_LOCKED} and lease.cancel_reason is null
+)
+update sallyport.call_leases as lease set until = '-infinity', owner = '', begun = false, progress = null
+from quick, locked where ${IS_LOCKED} and lease.cancel_reason is not null`,
 );
 
 export const PUT_BACK = statement(
