@@ -135,6 +135,12 @@ describe('front matter', () => {
     }
   });
 
+  test('VAL-06 a text of open brackets is read in a time that grows with its length', () => {
+    const brackets = skill(`name: x\ndescription: y\nallowed-tools: "${'('.repeat(60_000)}Read"`);
+    const [manifest] = importSkills([file('SKILL.md', brackets)]).manifests;
+    expect(JSON.stringify(manifest?.executor.config)).toContain('["Read"]');
+  });
+
   test('a bomb of aliases and a huge one are refused', () => {
     const bomb = [
       'a: &a [x, x, x, x, x, x, x, x, x]',

@@ -93,7 +93,7 @@ const membersOf = (value: unknown): Record<string, unknown> =>
 /** A list, or the words of a text separated by commas or white space; brackets keep their content together. */
 function wordsOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.filter(isText).map((word) => word.trim());
-  return isText(value) ? (value.match(/(?:\([^)]*\)|[^\s,(])+/g) ?? []) : [];
+  return isText(value) ? (value.match(/(?:\([^()]*\)|[^\s,(])+/g) ?? []) : [];
 }
 
 function textFault(member: string, value: unknown): Fault[] {

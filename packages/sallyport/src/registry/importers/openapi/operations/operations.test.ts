@@ -104,8 +104,11 @@ describe('servers', () => {
     'https://{region}.example.com',
     'https://u:p@api.example.com',
     'https://x/?q=1',
-  ])('the server %j is of no use: the operation is skipped, and a base URL helps', async (url) => {
-    const document = { servers: [{ url }], paths: { '/pets': { get: {} } } };
+    `https://x${'/'.repeat(500_000)}y`,
+    `https://x/${'{long}'.repeat(50_000)}`,
+  ])('the server %# is of no use: the operation is skipped, and a base URL helps', async (url) => {
+    const variables = { long: { default: 'x'.repeat(50_000) } };
+    const document = { servers: [{ url, variables }], paths: { '/pets': { get: {} } } };
     const { manifests, skipped } = await load(document);
     expect(manifests).toEqual([]);
     expect(skipped).toEqual([{ place: 'GET /pets', reason: expect.stringContaining('--base-url') }]);
