@@ -10,7 +10,7 @@ import type {
   PolicyTestResponse,
 } from '../../api/schemas/policy.ts';
 import type { Log } from '../telemetry/log.ts';
-import { readPolicyFiles } from './policies/policy-files.ts';
+import { makeAndReadPolicyFiles } from './policies/policy-files.ts';
 import { policyQuestionOf } from './policies/policy-question.ts';
 import { type FiledCase, runCases } from './policies/run-cases.ts';
 import { watchPolicies } from './policies/watch-policies.ts';
@@ -153,9 +153,9 @@ export function createPolicyAdministration(
       if (fault !== undefined) throw notTaken(fault);
       return { changed, engines: engines.map(summaryOf) };
     },
-    testFiles: () => readPolicyFiles({ folder }, isTest),
+    testFiles: () => makeAndReadPolicyFiles({ folder }, isTest),
     async test(files, cases) {
-      const judged = files ?? (await readPolicyFiles({ folder }, isPolicy));
+      const judged = files ?? (await makeAndReadPolicyFiles({ folder }, isPolicy));
       return [...(await runCases(await engineOver(judged, files === undefined), cases))];
     },
     explain: (question) => Promise.all(engines.map((running) => explain(running, question))),

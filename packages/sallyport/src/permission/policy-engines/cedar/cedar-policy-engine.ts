@@ -3,7 +3,12 @@ import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error
 import { createFile } from '@sallyport/std/files/create-file';
 import { sha256 } from '@sallyport/std/sha256';
 import type { PolicyExplanation, PolicyRule } from '../../../../api/schemas/policy.ts';
-import { type PolicyFile, type PolicySource, readPolicyFiles } from '../../policies/policy-files.ts';
+import {
+  makeAndReadPolicyFiles,
+  type PolicyFile,
+  type PolicySource,
+  readPolicyFiles,
+} from '../../policies/policy-files.ts';
 import type { PolicyDecision, PolicyEngine, PolicyFault, PolicyQuestion } from '../../policy-engine.port.ts';
 import { type Cedar, loadCedar } from './cedar-module.ts';
 import { CEDAR_SCHEMA } from './cedar-schema.ts';
@@ -113,19 +118,18 @@ function notLoaded(cause: unknown): never {
   throw new ToolLayerError('E3206', 'The policies cannot be loaded, so the call is denied.', { cause });
 }
 
-const readCedar = (source: PolicySource): Promise<readonly PolicyFile[]> =>
-  readPolicyFiles(source, (name) => name.endsWith('.cedar'));
+const isCedar = (name: string): boolean => name.endsWith('.cedar');
 
 /** A folder without policies gets the default one, once: a later loss of the policies must not allow everything. */
 async function readFirst(source: PolicySource): Promise<readonly PolicyFile[]> {
-  const files = await readCedar(source);
+  const files = await makeAndReadPolicyFiles(source, isCedar);
   if (files.length > 0 || 'files' in source) return files;
   await createFile(join(source.folder, DEFAULT_POLICY_FILE), defaultPolicies(), 0o644);
-  return readCedar(source);
+  return readPolicyFiles(source, isCedar);
 }
 
 async function readAgain(source: PolicySource): Promise<readonly PolicyFile[]> {
-  const files = await readCedar(source);
+  const files = await readPolicyFiles(source, isCedar);
   if (files.length > 0) return files;
   throw new ToolLayerError('E3214', 'There is no *.cedar file left. To deny every call, keep an empty one.');
 }
