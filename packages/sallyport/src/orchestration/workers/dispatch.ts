@@ -49,9 +49,9 @@ class Dispatcher implements Dispatch {
   readonly #postponed: PostponedCalls;
   /**
    * Calls that are next here: urgent ones for which another call makes way, and jobs that came after the last slot was
-   * taken.
+   * taken. One whose agent had no slot before has it already.
    */
-  readonly #urgent: CallKey[] = [];
+  readonly #urgent: (CallKey & { readonly slot?: AgentSlot })[] = [];
   readonly #approvals = new Map<string, GivenApproval>();
   /** Calls for which there was no room, until their next try. */
   readonly #later = createLater<CallKey & { readonly due: number }>((call) => this.#again(call));
@@ -71,7 +71,9 @@ class Dispatcher implements Dispatch {
     this.#freed = parts.running.slots.onFree({
       waiting: (agent) => this.#postponed.count(agent),
       free: (agent) => {
-        if (this.#postponed.count(agent) > 0) this.#next();
+        if (this.#postponed.count(agent) === 0) return;
+        this.#next();
+        this.#pressPostponed(agent);
       },
     });
   }
@@ -86,7 +88,7 @@ class Dispatcher implements Dispatch {
     // Takes calls in turn: those that wait longer go first.
     const { running, limits } = this.#parts;
     const mayRun = running.slots.has(agent, limits.callsPerAgentMax);
-    if (this.#postponed.count(agent) > 0 || !mayRun) this.#postpone(agent, record);
+    if (this.#postponed.count(agent) > 0 || !mayRun) this.#postpone(agent, record, isUrgent(record));
     else if (this.#empty && this.#hasRoom()) this.#begin(record);
     else void this.#put(record, dueOf(record)).then(() => (isUrgent(record) ? this.#press(record) : undefined));
   }
@@ -101,6 +103,7 @@ class Dispatcher implements Dispatch {
     this.#closed = true;
     this.#later[Symbol.dispose]();
     this.#freed[Symbol.dispose]();
+    for (const { slot } of this.#urgent) slot?.free();
     this.#wake?.();
     const { log, queue } = this.#parts;
     await atMost(queue.close(), 'the queue', log);
@@ -142,7 +145,7 @@ class Dispatcher implements Dispatch {
     this.calls.delete(textOfCall(held));
     const waits = 'waitsForSlotOf' in attended || 'roomAfterMs' in attended;
     if (waits) this.#keepApproval(held, approval);
-    if ('waitsForSlotOf' in attended) this.#postpone(attended.waitsForSlotOf, held);
+    if ('waitsForSlotOf' in attended) this.#postpone(attended.waitsForSlotOf, held, held.priority === 'high');
     if ('roomAfterMs' in attended) this.#waitForRoom(attended.record, attended.roomAfterMs);
     this.#next();
     if (held.cancelled !== undefined) this.#onCancelled(held, held.cancelled.reason);
@@ -153,7 +156,7 @@ class Dispatcher implements Dispatch {
    * A slot is free: first for the calls that are next here, then for agents that have a slot again, then for the queue.
    */
   #next(): void {
-    while (this.#hasRoom() && this.#urgent.length > 0) this.#begin(this.#urgent.shift() as CallKey);
+    for (let call = this.#urgentIfRoom(); call !== undefined; call = this.#urgentIfRoom()) this.#begin(call, call.slot);
     while (this.#hasRoom()) {
       const { running, limits } = this.#parts;
       const next = this.#postponed.take((agent) => running.slots.take(agent, limits.callsPerAgentMax));
@@ -164,9 +167,13 @@ class Dispatcher implements Dispatch {
     if (this.#hasRoom()) this.#wake?.();
   }
 
-  #postpone(agent: string, call: CallKey): void {
+  #urgentIfRoom(): (CallKey & { readonly slot?: AgentSlot }) | undefined {
+    return this.#hasRoom() ? this.#urgent.shift() : undefined;
+  }
+
+  #postpone(agent: string, call: CallKey, urgent: boolean): void {
     const { intake, running, limits } = this.#parts;
-    if (this.#postponed.add(agent, call)) intake.notePostponed(1);
+    if (this.#postponed.add(agent, call, urgent)) intake.notePostponed(1);
     running.slots.seek(agent, limits.callsPerAgentMax);
   }
 
@@ -210,6 +217,17 @@ class Dispatcher implements Dispatch {
     const leaving = [...this.calls.values()].filter(({ makesWay }) => makesWay).length;
     if (leaving < this.#urgent.length) this.#findVictim()?.makeWay(MADE_WAY);
     this.#next();
+  }
+
+  /** An urgent call whose agent has a slot at last is the next here. */
+  #pressPostponed(agent: string): void {
+    const { running, limits, intake } = this.#parts;
+    if (this.#closed || this.#hasRoom() || this.#findVictim() === undefined) return;
+    const next = this.#postponed.takeUrgent(agent, () => running.slots.take(agent, limits.callsPerAgentMax));
+    if (next === undefined) return;
+    intake.notePostponed(-1);
+    this.#urgent.push({ ...next.call, slot: next.slot });
+    void this.#press(next.call);
   }
 
   #findVictim(): HeldCall | undefined {
