@@ -34,7 +34,7 @@ export interface CedarPolicyEngine extends PolicyEngine {
   policies(): readonly PolicyRule[];
   faults(): readonly PolicyFault[];
   explain(question: PolicyQuestion): Promise<PolicyExplanation>;
-  reload(): Promise<boolean>;
+  reload(othersRead?: () => Promise<void>): Promise<boolean>;
 }
 
 /** The policies in force, and a second set that includes those in shadow mode. */
@@ -74,13 +74,14 @@ export async function createCedarPolicyEngine(source: CedarSettings): Promise<Ce
     );
     return loading;
   };
-  const reload = async (): Promise<boolean> => {
+  const reload = async (othersRead?: () => Promise<void>): Promise<boolean> => {
     const next = await readAgain(source);
     const nextVersion = versionOf(next);
     if (nextVersion === version) return false;
     // A load under way must not overwrite the policies loaded here.
     await loading;
     const set = await loadSet(next);
+    await othersRead?.();
     if (loaded !== undefined) unload(loaded);
     [files, version, loaded, loading] = [next, nextVersion, set, Promise.resolve(set)];
     return true;
@@ -103,9 +104,9 @@ export async function createCedarPolicyEngine(source: CedarSettings): Promise<Ce
       const { enforced, shadow } = await load();
       await Promise.all([enforced.indexed, shadow?.indexed]);
     },
-    reload() {
+    reload(othersRead) {
       // In sequence, whatever the outcome of the previous reload.
-      const turn = reloading.then(reload, reload);
+      const turn = reloading.then(() => reload(othersRead));
       reloading = turn.catch(() => undefined);
       return turn;
     },

@@ -17,7 +17,7 @@ export interface RulesPolicyEngine extends PolicyEngine {
   policies(): readonly PolicyRule[];
   faults(): readonly PolicyFault[];
   explain(question: PolicyQuestion): Promise<PolicyExplanation>;
-  reload(): Promise<boolean>;
+  reload(othersRead?: () => Promise<void>): Promise<boolean>;
 }
 
 /** True for files of static rules in the policy folder. */
@@ -43,11 +43,13 @@ export async function createRulesPolicyEngine(source: RulesSettings): Promise<Ru
     policies: () => set.rules.map(({ rule }) => rule),
     faults: () => set.notes,
     explain: async (question) => explain(set, question),
-    async reload() {
+    async reload(othersRead) {
       const next = await readPolicyFiles(source, isRules);
       const nextVersion = versionOf(next);
       if (nextVersion === version) return false;
-      set = parseRules(next);
+      const nextSet = parseRules(next);
+      await othersRead?.();
+      set = nextSet;
       version = nextVersion;
       return true;
     },
