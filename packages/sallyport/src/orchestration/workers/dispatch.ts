@@ -96,7 +96,10 @@ class Dispatcher implements Dispatch {
   async enqueue(call: CallKey, approval?: GivenApproval): Promise<void> {
     this.#keepApproval(call, approval);
     if (this.#empty && this.#hasRoom()) this.#begin(call);
-    else await this.#put(call, this.#parts.clock.now());
+    else {
+      await this.#put(call, this.#parts.clock.now());
+      void this.#pressIfUrgent(call);
+    }
   }
 
   async close(): Promise<void> {
@@ -237,6 +240,11 @@ class Dispatcher implements Dispatch {
   /** Keeps a job that came while the last slot was taken: it is the next here. */
   async #takeNext(call: CallKey): Promise<void> {
     this.#urgent.push(call);
+    await this.#pressIfUrgent(call);
+  }
+
+  async #pressIfUrgent(call: CallKey): Promise<void> {
+    if (this.#hasRoom()) return;
     const record = await this.#parts.records.findInvocation(call.tenantId, call.invocationId).catch(() => undefined);
     if (record !== undefined && isUrgent(record)) await this.#press(call);
   }
