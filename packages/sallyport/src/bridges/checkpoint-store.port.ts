@@ -60,7 +60,7 @@ export interface CheckpointStore {
    * Stores a checkpoint, if its call holds the line and `sequence` follows the newest one. The first one begins the line.
    * An object of it was announced before (`CheckpointArchive`); throws when its time is over.
    * @param reporter instance that has to report it to the context server; absent: nobody has to
-   * @returns false when another call holds the line, or the sequence is taken
+   * @returns false when another call holds the line, the sequence is taken, or its parent has no state any more
    */
   put(checkpoint: StoredCheckpoint, reporter?: string): Promise<boolean>;
   /** What an instance has not reported of the checkpoints that it has to, in the order in which they were saved. */

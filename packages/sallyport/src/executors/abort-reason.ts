@@ -12,3 +12,16 @@ export function abortReason(signal: AbortSignal): ToolLayerError {
   }
   return new ToolLayerError('E3805', 'The call was cancelled.', { cause: reason });
 }
+
+/**
+ * The result of work that does not heed the signal itself, as operations on files; the work goes on after an abort.
+ * @throws the signal's reason
+ */
+export function orAborted<Result>(working: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const leave = (): void => reject(abortReason(signal));
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
+  working.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  return promise;
+}

@@ -75,7 +75,10 @@ export interface ExecutorCall {
   readonly clientCan?: () => AskedClient['can'] | undefined;
   /** Called with a run's usage as soon as it is over, failed or not; equal to the usage in an outcome. */
   readonly onUsage?: (usage: Usage) => void;
-  /** Called when the executor begins to undo a failed run's changes: the call ends when it is done, however late. */
+  /**
+   * Called when the executor begins to undo a failed run's changes: the call ends when it is done, however late.
+   * @throws E3805 when the call ended without the run: then nothing may be undone any more
+   */
   readonly onUndoing?: () => void;
   /** Called when the executor has undone a failed run's changes, before it throws: the call ends as rolled back. */
   readonly onRolledBack?: () => void;

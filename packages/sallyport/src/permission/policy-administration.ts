@@ -10,7 +10,7 @@ import type {
   PolicyTestResponse,
 } from '../../api/schemas/policy.ts';
 import type { Log } from '../telemetry/log.ts';
-import { readPolicyFiles } from './policies/policy-files.ts';
+import { makeAndReadPolicyFiles } from './policies/policy-files.ts';
 import { policyQuestionOf } from './policies/policy-question.ts';
 import { type FiledCase, runCases } from './policies/run-cases.ts';
 import { watchPolicies } from './policies/watch-policies.ts';
@@ -153,9 +153,9 @@ export function createPolicyAdministration(
       if (fault !== undefined) throw notTaken(fault);
       return { changed, engines: engines.map(summaryOf) };
     },
-    testFiles: () => readPolicyFiles({ folder }, isTest),
+    testFiles: () => makeAndReadPolicyFiles({ folder }, isTest),
     async test(files, cases) {
-      const judged = files ?? (await readPolicyFiles({ folder }, isPolicy));
+      const judged = files ?? (await makeAndReadPolicyFiles({ folder }, isPolicy));
       return [...(await runCases(await engineOver(judged, files === undefined), cases))];
     },
     explain: (question) => Promise.all(engines.map((running) => explain(running, question))),
@@ -168,7 +168,10 @@ export function createPolicyAdministration(
   };
 }
 
-/** True when any engine's policies changed. An engine that rejects its policies does not stop the others. */
+/**
+ * True when any engine's policies changed. An engine that rejects its policies does not stop the others; the others
+ * change at the same moment, so that no call is judged by new policies of one and old ones of another.
+ */
 async function refreshAll(
   { engines, news }: PolicyAdministrationParts,
   faults: Map<PolicyEngine, StandingFault>,
@@ -176,10 +179,26 @@ async function refreshAll(
   by: PolicyReader | undefined,
 ): Promise<boolean> {
   let changed = false;
-  for (const { engine } of engines) {
+  const { promise: allRead, resolve } = Promise.withResolvers<void>();
+  const unread = new Set(engines.map(({ engine }) => engine));
+  const noteRead = (engine: PolicyEngine): void => {
+    unread.delete(engine);
+    if (unread.size === 0) resolve();
+  };
+  const readings = engines.map(({ engine }) => {
     const before = engine.version();
+    const reload = async (): Promise<boolean | undefined> =>
+      engine.reload?.(() => {
+        noteRead(engine);
+        return allRead;
+      });
+    const reloaded = reload().finally(() => noteRead(engine));
+    reloaded.catch(() => undefined);
+    return { engine, before, reloaded };
+  });
+  for (const { engine, before, reloaded } of readings) {
     try {
-      if ((await engine.reload?.()) === true) {
+      if ((await reloaded) === true) {
         changed = true;
         await news.inForce(readingOf(engine, before, by));
         for (const fault of engine.faults?.() ?? []) await news.notTaken(readingOf(engine, before, by), fault);

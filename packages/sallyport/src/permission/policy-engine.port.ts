@@ -76,8 +76,10 @@ export interface PolicyEngine {
   explain?(question: PolicyQuestion): Promise<PolicyExplanation>;
   /**
    * Reads the policies again; they apply from the next decision on.
+   * @param othersRead awaited once new policies are read and valid, and directly before they apply: engines over the
+   *   same files change at the same moment
    * @returns whether they changed
    * @throws E3214 with file and line when one is not valid; the old policies stay in force
    */
-  reload?(): Promise<boolean>;
+  reload?(othersRead?: () => Promise<void>): Promise<boolean>;
 }

@@ -151,6 +151,18 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
     },
   );
 
+  check('STA-03.1 nothing is stored as the difference from a state that is not there any more', async (store) => {
+    await store.put(checkpoint(1, { expiresAt: Date.now() - HOUR_MS }));
+    equal(await store.put(checkpoint(2, { parentId: 'unknown' })), false);
+    equal(await store.expire(2 * HOUR_MS, 10), 1);
+    equal(await store.put(checkpoint(2, { parentId: 'ckpt-1' })), false);
+    equal((await store.line(TENANT, 'call-1'))?.newest, 1);
+    equal(await store.put(checkpoint(2)), true);
+    equal(await store.put(checkpoint(3, { parentId: 'ckpt-2' })), true);
+    equal(await store.remove(TENANT, 'ckpt-2'), true);
+    equal(await store.put(checkpoint(4, { parentId: 'ckpt-2' })), false);
+  });
+
   check('STA-01 PRM-10 what is done to a line leaves those of other tenants and lines as they are', async (store) => {
     const owner = { tenantId: 'other', agentDid: 'did:example:a' };
     const beside = (sequence: number) => ({ checkpointId: `beside-${sequence}`, lineId: 'line-2' });

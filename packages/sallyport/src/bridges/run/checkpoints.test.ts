@@ -125,6 +125,21 @@ describe('the checkpoints of a run', () => {
     await checkpoints.read('acme', macro.checkpointId);
   });
 
+  test('STA-03.1 STA-02.1 a state whose predecessor was removed while the tool ran, or has expired, is stored whole', async () => {
+    const { save } = opened('call').ofAttempt();
+    const named = await save(large(1), { name: 'mine' });
+    await checkpoints.remove('acme', named.checkpointId);
+    const second = await save(large(2));
+    expect(stateOf((await checkpoints.continuing(run('call')))?.restored)).toEqual(large(2));
+    // A tool may save more rarely than micro checkpoints are kept.
+    await store.keepUntil('acme', second.checkpointId, 0);
+    await store.expire(Number.MAX_SAFE_INTEGER, 9);
+    await save(large(3));
+    expect(stateOf((await checkpoints.continuing(run('call')))?.restored)).toEqual(large(3));
+    expect(await save(large(4))).toMatchObject({ type: 'micro' });
+    expect(stateOf((await checkpoints.continuing(run('call')))?.restored)).toEqual(large(4));
+  });
+
   test('STA-01.2 STA-01.3 milestones are kept 90 days and then archived for 7 years, named ones until they are removed', async () => {
     const { save } = opened('call').ofAttempt();
     const [macro, named] = [await save({ step: 1 }, { milestone: 'half' }), await save({ step: 2 }, { name: 'mine' })];

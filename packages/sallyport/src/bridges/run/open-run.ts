@@ -126,7 +126,12 @@ async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<
     ...(isDelta ? { parentId: parent.restored.checkpointId } : {}),
   };
   const reporter = listener.reports(run.owner.tenantId) ? listener.instanceId : undefined;
-  if (!(await store.put(checkpoint, reporter))) throw continuedElsewhere();
+  if (!(await store.put(checkpoint, reporter))) {
+    if (!isDelta) throw continuedElsewhere();
+    // What it differs from was removed, or has expired, while the tool ran: it is stored whole.
+    run.newest = undefined;
+    return saveNow(run, state, note);
+  }
   run.sequence += 1;
   run.stored = stored;
   listener.saved(checkpoint, state);

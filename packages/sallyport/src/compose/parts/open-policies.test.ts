@@ -72,6 +72,29 @@ describe('the engines of a layer', () => {
     expect(opened.administration.list(false).map(({ engine }) => engine)).toEqual(['opa', 'abac']);
   });
 
+  test('PRM-05 a rule that moves from one engine to another is in force all the while', async () => {
+    const both = { 'permission.engines': ['cedar', 'rules'] };
+    const put = async (cedar: string, rules: string): Promise<void> => {
+      await writeFile(join(folder, 'policies', 'own.cedar'), cedar);
+      await writeFile(join(folder, 'policies', 'rules.toml'), rules);
+    };
+    const permit = 'permit (principal, action, resource);\n';
+    const allow = '[[tools.policy]]\neffect = "allow"\n';
+    await mkdir(join(folder, 'policies'));
+    await put(`${permit}${FORBIDS}`, allow);
+    const { administration, decisions, recordIn } = await open(both);
+    const decide = () => decisions.decide(policyQuestion({ category: 'file_system' }));
+    const seen: unknown[] = [await decide()];
+    const commit = async (): Promise<void> => void seen.push(await decide());
+    await recordIn({ commit } as unknown as Parameters<typeof recordIn>[0]);
+    await put(permit, DENIES);
+    await administration.reload().catch(() => undefined);
+    await put(`${permit}${FORBIDS}`, allow);
+    await administration.reload().catch(() => undefined);
+    expect(seen.length).toBeGreaterThan(4);
+    for (const each of seen) expect(each).toMatchObject({ allowed: false });
+  });
+
   test.each<[Partial<Settings>, string]>([
     [{ 'permission.engines': [''] }, 'names no engine'],
     [{ 'permission.engines': ['cedar', 'casbin'] }, 'permission.engines: casbin is no engine'],

@@ -6,7 +6,7 @@ import type { Undoer } from '../../domain/invocation/undo-step.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { type WireCheck, wireCheck } from '../../registry/wire-faults.ts';
-import { abortReason } from '../abort-reason.ts';
+import { abortReason, orAborted } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { neverAsks } from '../never-asks.ts';
 import { createHandles } from './confinement/handles.ts';
@@ -109,7 +109,11 @@ export function createFileExecutor(parts: FileExecutorParts): Executor & Undoer 
     configFaults: ({ executor }) => configCheck(executor.config ?? {}),
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     ...neverAsks(run),
-    undo: (step) => undoChange({ ...fixed, outputBytesMax: 0, signal: AbortSignal.timeout(UNDO_MS) }, step),
+    // What hangs, as on a network disk that is gone, is not waited for; it changes nothing once it is over.
+    undo(step) {
+      const signal = AbortSignal.timeout(UNDO_MS);
+      return orAborted(undoChange({ ...fixed, outputBytesMax: 0, signal }, step), signal);
+    },
   };
 }
 

@@ -77,4 +77,6 @@ export const TRANSACTION_BOUNDS = {
   removalLevels: 64,
   /** Age of a change from which its time is distinct from later changes. File systems count in steps of up to 2 s. */
   ctimeSlackMs: 2500,
+  /** Time in which nothing of a restore moves, after which it is given up; one large file may take minutes to be closed. */
+  stallMs: 300_000,
 } as const;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createEgressGate } from '@sallyport/sandbox';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { executorConformance } from '../conformance/executor.conformance.ts';
 import { callOf } from '../conformance/executor-call.fixture.ts';
 import type { ExecutorCall } from '../executor.port.ts';
@@ -74,6 +74,20 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
       leftovers: () => processesWith(mark).length,
       async close() {},
     };
+  });
+
+  test('PIPE-06 EXE-03 a command whose call ended while its files were secured does not begin', async () => {
+    const ending = new AbortController();
+    const reason = new ToolLayerError('E3103', 'It is over.');
+    const begin = async (): Promise<undefined> => {
+      ending.abort(reason);
+    };
+    const start = vi.fn<typeof driver.start>();
+    const call = shellCall({ command: ['true'] });
+    await expect(shellExecutor({ ...driver, start }, { begin }).executeConfirmed(call, ending.signal)).rejects.toBe(
+      reason,
+    );
+    expect(start).not.toHaveBeenCalled();
   });
 
   test('PIPE-06.4 an abort ends the whole tree with SIGTERM, then SIGKILL, and the call ends with its reason', async () => {

@@ -102,6 +102,8 @@ async function runProgram(
   { spec, bounds, input, checkpoints }: Program,
   signal: AbortSignal,
 ): Promise<Pick<ProgramEnd, 'exit' | 'output'>> {
+  // Securing the files may have taken longer than the call had.
+  if (signal.aborted) throw abortReason(signal);
   await using running = await driver.start(spec);
   const stop = (): void => running.kill(SHELL_BOUNDS.termGraceMs);
   signal.addEventListener('abort', stop, { once: true });

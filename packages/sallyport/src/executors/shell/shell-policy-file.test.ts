@@ -1,11 +1,12 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { utimesSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Log, silentLog } from '../../telemetry/log.ts';
 import { createShellPolicy } from './shell-policy.ts';
-import { followShellPolicy } from './shell-policy-file.ts';
+import { followShellPolicy, type ShellPolicyFileParts } from './shell-policy-file.ts';
 
 let folder = '';
 let file = '';
@@ -15,9 +16,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const follow = async (log: Log = silentLog) => {
+const follow = async (log: Log = silentLog, disk?: ShellPolicyFileParts['disk']) => {
   const policy = createShellPolicy();
-  const following = await followShellPolicy({ file, settings: { blocked: ['make ship'] }, policy, log, pollMs: 10 });
+  const parts = { file, settings: { blocked: ['make ship'] }, policy, log, pollMs: 10 };
+  const following = await followShellPolicy(disk === undefined ? parts : { ...parts, disk });
   const verdict = (...words: string[]): string => policy.screen()(words).verdict;
   return { verdict, [Symbol.asyncDispose]: () => following[Symbol.asyncDispose]() };
 };
@@ -43,6 +45,40 @@ test('OPS-01.4 EXE-02.3 a changed file is in force without a restart, and the se
   await rm(file);
   await until(() => shell.verdict('make', 'other') === 'ask');
   expect(shell.verdict('make', 'ship')).toBe('blocked');
+});
+
+test.each([
+  ['moves their file away', 'missing'],
+  ['empties their file', 'reading'],
+] as const)('EXE-02.3 rules stay in force while a program %s to write it anew', async (_, at) => {
+  const rules = 'blocked = ["make deploy"]\n';
+  const put = (text: string): void => {
+    writeFileSync(file, text);
+    utimesSync(file, 1, 1);
+  };
+  put(rules);
+  let writes = false;
+  const disk: ShellPolicyFileParts['disk'] = {
+    stat: (path) =>
+      stat(path).catch((thrown: unknown) => {
+        if (at === 'missing') put(rules);
+        throw thrown;
+      }),
+    async readFile(path, encoding) {
+      if (!writes) return readFile(path, encoding);
+      writes = false;
+      put('');
+      return readFile(path, encoding).finally(() => put(rules));
+    },
+  };
+  const seen: string[] = [];
+  await using shell = await follow({ ...silentLog, info: () => void seen.push(shell.verdict('make', 'deploy')) }, disk);
+  await until(() => seen.length > 0);
+  writes = at === 'reading';
+  if (at === 'missing') await rm(file);
+  else put(`# later\n${rules}`);
+  await until(() => seen.length > 1);
+  expect(new Set(seen)).toEqual(new Set(['blocked']));
 });
 
 test('EXE-02 a version with faults is not taken, and the log says why', async () => {

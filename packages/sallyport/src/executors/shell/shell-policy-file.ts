@@ -29,6 +29,8 @@ const POLL_MS = 500;
  * for a moment.
  */
 const SETTLED_MS = 100;
+/** Looks at which a file that was there must be missing before it counts as removed: editors move it away first. */
+const MISSING_LOOKS = 3;
 /** Most attempts on a file that keeps changing; then it is read as it is. */
 const LOOKS_MAX = 20;
 
@@ -42,6 +44,13 @@ export interface ShellPolicyFileParts {
   readonly log: Log;
   /** Default 500. */
   readonly pollMs?: number;
+  /** Default: the file system. */
+  readonly disk?: Disk;
+}
+
+interface Disk {
+  stat(path: string): Promise<Look>;
+  readFile(path: string, encoding: 'utf8'): Promise<string>;
 }
 
 /**
@@ -52,13 +61,13 @@ export interface ShellPolicyFileParts {
  */
 export async function followShellPolicy(parts: ShellPolicyFileParts): Promise<AsyncDisposable> {
   const { file, policy, log, pollMs = POLL_MS } = parts;
-  policy.replace(await readPolicy(parts));
+  policy.replace(await readPolicy(parts, 1));
   const closing = new AbortController();
   let reading: Promise<void> = Promise.resolve();
   const take = async (): Promise<void> => {
     if (closing.signal.aborted) return;
     try {
-      policy.replace(await readPolicy(parts));
+      policy.replace(await readPolicy(parts, MISSING_LOOKS));
       log.info('shell-policy-in-force', { file });
     } catch (thrown) {
       log.error('shell-policy-not-in-force', { file, reason: failureOf(thrown).message });
@@ -80,24 +89,55 @@ export async function followShellPolicy(parts: ShellPolicyFileParts): Promise<As
   };
 }
 
-async function readPolicy({ file, settings }: ShellPolicyFileParts): Promise<CommandPolicy> {
+async function readPolicy(
+  { file, settings, disk = { stat, readFile } }: ShellPolicyFileParts,
+  missingLooks: number,
+): Promise<CommandPolicy> {
   const inFile = fileFault('file of shell rules', file);
   const fault: FileFault = (what, cause) => inFile(`${what}. Mend or remove it`, cause);
-  const text = await settledText(file, fault);
+  const text = await settledText(disk, file, missingLooks, fault);
   return text === undefined ? settings : { ...settings, ...parseTomlAs(text, PolicyFile, fault) };
 }
 
-/** Undefined when the file does not exist. */
-async function settledText(file: string, fault: FileFault): Promise<string | undefined> {
-  try {
-    for (let look = 1; ; look += 1) {
-      const { size, mtimeMs } = await stat(file);
-      if (size > FILE_BYTES_MAX) throw fault(`has more than ${FILE_BYTES_MAX} bytes`);
-      if (look === LOOKS_MAX || Math.abs(Date.now() - mtimeMs) >= SETTLED_MS) return await readFile(file, 'utf8');
-      await sleep(SETTLED_MS);
+/** Undefined when the file does not exist, at that many looks in a row. */
+async function settledText(
+  disk: Disk,
+  file: string,
+  missingLooks: number,
+  fault: FileFault,
+): Promise<string | undefined> {
+  let missing = 0;
+  for (let look = 1; ; look += 1) {
+    try {
+      const before = await lookAt(disk, file, fault);
+      missing = 0;
+      if (look >= LOOKS_MAX || Math.abs(Date.now() - before.mtimeMs) >= SETTLED_MS) {
+        const text = await disk.readFile(file, 'utf8');
+        // One that is emptied at this moment, to be written anew, has none of its rules.
+        if (look >= LOOKS_MAX || isSame(before, await lookAt(disk, file, fault))) return text;
+      }
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') {
+        throw cause instanceof ToolLayerError ? cause : fault('cannot be read', cause);
+      }
+      missing += 1;
+      if (missing >= missingLooks) return undefined;
     }
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw cause instanceof ToolLayerError ? cause : fault('cannot be read', cause);
+    await sleep(SETTLED_MS);
   }
 }
+
+interface Look {
+  readonly size: number;
+  readonly ino: number;
+  readonly mtimeMs: number;
+}
+
+async function lookAt(disk: Disk, file: string, fault: FileFault): Promise<Look> {
+  const { size, ino, mtimeMs } = await disk.stat(file);
+  if (size > FILE_BYTES_MAX) throw fault(`has more than ${FILE_BYTES_MAX} bytes`);
+  return { size, ino, mtimeMs };
+}
+
+const isSame = (one: Look, other: Look): boolean =>
+  one.size === other.size && one.ino === other.ino && one.mtimeMs === other.mtimeMs;

@@ -137,3 +137,16 @@ test('EXE-08.4 when as many skills are kept as allowed, one makes room that no c
   const kept = readdirSync(root);
   expect([kept.includes(basename(folder)), kept.includes('1'), kept.length]).toEqual([true, false, 4_096]);
 });
+
+test('EXE-08.4 room is made for several skills at once', async () => {
+  const files = skillFolders(root);
+  const old = Date.now() / 1000 - 25 * 86_400;
+  for (let at = 0; at < 4_096; at += 1) {
+    const folder = join(root, `${at}`);
+    mkdirSync(folder, { recursive: true });
+    utimesSync(folder, old, old);
+  }
+  const skills = [1, 2, 3].map((at) => skillWith({ 'other.md': `Other ${at}.` }));
+  await Promise.all(skills.map(({ config, contents }) => files.keep('acme', config, contents)));
+  for (const { config } of skills) expect(await files.folderOf('acme', config)).toBeDefined();
+});

@@ -172,7 +172,9 @@ async function makeRoom(root: string, unusedSince: number): Promise<void> {
   let removed = 0;
   for (const name of kept) {
     const folder = join(root, name);
-    if ((await stat(folder)).mtimeMs >= unusedSince) continue;
+    // One that is gone made room already, for another call.
+    const { mtimeMs = 0 } = (await stat(folder).catch(absent)) ?? {};
+    if (mtimeMs >= unusedSince) continue;
     await rm(folder, { recursive: true, force: true });
     removed += 1;
   }
@@ -185,6 +187,10 @@ function missing(path: string): ToolLayerError {
   return new ToolLayerError('E3801', `The import lacks the content of ${JSON.stringify(path)}. Send every file.`, {
     details: { path },
   });
+}
+
+function absent(thrown: unknown): undefined {
+  if (!isMissing(thrown)) throw thrown;
 }
 
 function isMissing(thrown: unknown): boolean {

@@ -49,9 +49,9 @@ class Dispatcher implements Dispatch {
   readonly #postponed: PostponedCalls;
   /**
    * Calls that are next here: urgent ones for which another call makes way, and jobs that came after the last slot was
-   * taken.
+   * taken. One whose agent had no slot before has it already.
    */
-  readonly #urgent: CallKey[] = [];
+  readonly #urgent: (CallKey & { readonly slot?: AgentSlot })[] = [];
   readonly #approvals = new Map<string, GivenApproval>();
   /** Calls for which there was no room, until their next try. */
   readonly #later = createLater<CallKey & { readonly due: number }>((call) => this.#again(call));
@@ -71,7 +71,9 @@ class Dispatcher implements Dispatch {
     this.#freed = parts.running.slots.onFree({
       waiting: (agent) => this.#postponed.count(agent),
       free: (agent) => {
-        if (this.#postponed.count(agent) > 0) this.#next();
+        if (this.#postponed.count(agent) === 0) return;
+        this.#next();
+        this.#pressPostponed(agent);
       },
     });
   }
@@ -86,7 +88,7 @@ class Dispatcher implements Dispatch {
     // Takes calls in turn: those that wait longer go first.
     const { running, limits } = this.#parts;
     const mayRun = running.slots.has(agent, limits.callsPerAgentMax);
-    if (this.#postponed.count(agent) > 0 || !mayRun) this.#postpone(agent, record);
+    if (this.#postponed.count(agent) > 0 || !mayRun) this.#postpone(agent, record, isUrgent(record));
     else if (this.#empty && this.#hasRoom()) this.#begin(record);
     else void this.#put(record, dueOf(record)).then(() => (isUrgent(record) ? this.#press(record) : undefined));
   }
@@ -94,13 +96,17 @@ class Dispatcher implements Dispatch {
   async enqueue(call: CallKey, approval?: GivenApproval): Promise<void> {
     this.#keepApproval(call, approval);
     if (this.#empty && this.#hasRoom()) this.#begin(call);
-    else await this.#put(call, this.#parts.clock.now());
+    else {
+      await this.#put(call, this.#parts.clock.now());
+      void this.#pressIfUrgent(call);
+    }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#later[Symbol.dispose]();
     this.#freed[Symbol.dispose]();
+    for (const { slot } of this.#urgent) slot?.free();
     this.#wake?.();
     const { log, queue } = this.#parts;
     await atMost(queue.close(), 'the queue', log);
@@ -142,7 +148,7 @@ class Dispatcher implements Dispatch {
     this.calls.delete(textOfCall(held));
     const waits = 'waitsForSlotOf' in attended || 'roomAfterMs' in attended;
     if (waits) this.#keepApproval(held, approval);
-    if ('waitsForSlotOf' in attended) this.#postpone(attended.waitsForSlotOf, held);
+    if ('waitsForSlotOf' in attended) this.#postpone(attended.waitsForSlotOf, held, held.priority === 'high');
     if ('roomAfterMs' in attended) this.#waitForRoom(attended.record, attended.roomAfterMs);
     this.#next();
     if (held.cancelled !== undefined) this.#onCancelled(held, held.cancelled.reason);
@@ -153,7 +159,7 @@ class Dispatcher implements Dispatch {
    * A slot is free: first for the calls that are next here, then for agents that have a slot again, then for the queue.
    */
   #next(): void {
-    while (this.#hasRoom() && this.#urgent.length > 0) this.#begin(this.#urgent.shift() as CallKey);
+    for (let call = this.#urgentIfRoom(); call !== undefined; call = this.#urgentIfRoom()) this.#begin(call, call.slot);
     while (this.#hasRoom()) {
       const { running, limits } = this.#parts;
       const next = this.#postponed.take((agent) => running.slots.take(agent, limits.callsPerAgentMax));
@@ -164,9 +170,13 @@ class Dispatcher implements Dispatch {
     if (this.#hasRoom()) this.#wake?.();
   }
 
-  #postpone(agent: string, call: CallKey): void {
+  #urgentIfRoom(): (CallKey & { readonly slot?: AgentSlot }) | undefined {
+    return this.#hasRoom() ? this.#urgent.shift() : undefined;
+  }
+
+  #postpone(agent: string, call: CallKey, urgent: boolean): void {
     const { intake, running, limits } = this.#parts;
-    if (this.#postponed.add(agent, call)) intake.notePostponed(1);
+    if (this.#postponed.add(agent, call, urgent)) intake.notePostponed(1);
     running.slots.seek(agent, limits.callsPerAgentMax);
   }
 
@@ -212,6 +222,17 @@ class Dispatcher implements Dispatch {
     this.#next();
   }
 
+  /** An urgent call whose agent has a slot at last is the next here. */
+  #pressPostponed(agent: string): void {
+    const { running, limits, intake } = this.#parts;
+    if (this.#closed || this.#hasRoom() || this.#findVictim() === undefined) return;
+    const next = this.#postponed.takeUrgent(agent, () => running.slots.take(agent, limits.callsPerAgentMax));
+    if (next === undefined) return;
+    intake.notePostponed(-1);
+    this.#urgent.push({ ...next.call, slot: next.slot });
+    void this.#press(next.call);
+  }
+
   #findVictim(): HeldCall | undefined {
     return [...this.calls.values()].find((held) => mayMakeWay(this.#parts, held));
   }
@@ -219,6 +240,11 @@ class Dispatcher implements Dispatch {
   /** Keeps a job that came while the last slot was taken: it is the next here. */
   async #takeNext(call: CallKey): Promise<void> {
     this.#urgent.push(call);
+    await this.#pressIfUrgent(call);
+  }
+
+  async #pressIfUrgent(call: CallKey): Promise<void> {
+    if (this.#hasRoom()) return;
     const record = await this.#parts.records.findInvocation(call.tenantId, call.invocationId).catch(() => undefined);
     if (record !== undefined && isUrgent(record)) await this.#press(call);
   }

@@ -45,7 +45,9 @@ async function answerInShadow(engine: PolicyEngine, question: PolicyQuestion): P
 async function askInTurn(engines: readonly PolicyEngine[], question: PolicyQuestion): Promise<PolicyDecision> {
   const answers: PolicyDecision[] = [];
   for (const engine of engines) {
-    const answer = await engine.decide(question);
+    const given = engine.decide(question);
+    // Engines that answer at once are asked in one go, so that they are all asked before a change of the policies or after it.
+    const answer = given instanceof Promise ? await given : given;
     answers.push(answer);
     if (!answer.allowed && answer.ask !== true) return refusedBy(answer, answers);
   }

@@ -1,11 +1,11 @@
-import { utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MiB } from '@sallyport/std/bytes';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { readPolicyFiles } from './policy-files.ts';
+import { makeAndReadPolicyFiles, readPolicyFiles } from './policy-files.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -62,7 +62,7 @@ test('PRM-04 files together are no larger than 4 MiB, and texts come in the orde
 
 test('a folder that cannot be made is refused', async () => {
   await writeFile(join(folder, 'file'), '');
-  await expect(readPolicyFiles({ folder: join(folder, 'file', 'x') }, () => true)).rejects.toMatchObject({
+  await expect(makeAndReadPolicyFiles({ folder: join(folder, 'file', 'x') }, () => true)).rejects.toMatchObject({
     code: 'E3214',
   });
 });
@@ -90,6 +90,48 @@ test('files that change while they are read are read again: a rule that moves to
     writeSettled('z.cedar', '');
     expect((await reading).map(({ text }) => text)).toContain('forbid');
   }
+});
+
+test('PRM-04 a file that a program moves away before it writes it is waited for', async () => {
+  writeSettled('a.cedar', 'permit');
+  vi.useFakeTimers({ toFake: ['Date'], now: statSync(folder).mtimeMs + 1 });
+  onTestFinished(() => void vi.useRealTimers());
+  const reading = read();
+  expect(await Promise.race([reading, sleep(100, 'waits')])).toBe('waits');
+  writeSettled('b.cedar', 'forbid');
+  vi.setSystemTime(statSync(folder).mtimeMs + 1_000);
+  expect((await reading).map(({ text }) => text)).toEqual(['permit', 'forbid']);
+});
+
+test('PRM-04 files of equal sizes and times that are exchanged while they are read are read again', async () => {
+  const put = (first: string, last: string): void => {
+    for (const [name, text] of [
+      ['a', first],
+      ['z', last],
+    ] as const) {
+      writeFileSync(join(folder, `${name}.new`), text);
+      utimesSync(join(folder, `${name}.new`), 1, 1);
+      renameSync(join(folder, `${name}.new`), join(folder, `${name}.cedar`));
+    }
+    utimesSync(folder, 1, 1);
+  };
+  for (let at = 1; at < 20; at += 1) writeSettled(`b-${at}.cedar`, '');
+  for (let turns = 0; turns < 60; turns += 1) {
+    put('permit', 'forbid');
+    const reading = read();
+    for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    put('forbid', 'permit');
+    expect((await reading).map(({ text }) => text)).toContain('forbid');
+  }
+});
+
+test('PRM-04 a folder that is gone when it is read again is not made, so that another one can take its place', async () => {
+  const place = join(folder, 'policies');
+  await makeAndReadPolicyFiles({ folder: place }, () => true);
+  expect(existsSync(place)).toBe(true);
+  rmSync(place, { recursive: true });
+  await expect(readPolicyFiles({ folder: place }, () => true)).rejects.toMatchObject({ code: 'E3214' });
+  expect(existsSync(place)).toBe(false);
 });
 
 /** Writes a file that looks as if it had been written earlier, each at a time of its own. */

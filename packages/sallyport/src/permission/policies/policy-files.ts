@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,14 +21,17 @@ const FILES_MAX = 1000;
 const BYTES_MAX = 4096 * KiB;
 /** Most files read at once. */
 const AT_ONCE = 16;
-/** Age from which a file counts as completely written, in ms: writing in place leaves it empty for a moment. */
+/**
+ * Age from which a file counts as completely written, and the folder as complete, in ms: writing in place leaves a file
+ * empty for a moment, and programs that move a file away before they write it leave the folder without it.
+ */
 const SETTLED_MS = 30;
 /** Most attempts on a folder that keeps changing; then it is read as it is. */
 const LOOKS_MAX = 20;
 
 /**
- * The wanted files of a source, ordered by name. A missing folder is created. Files being written are waited for: a set
- * that lacks half of a file would permit what that file forbids.
+ * The wanted files of a source, ordered by name. Files being written are waited for: a set that lacks a file, or half of
+ * it, would permit what that file forbids.
  * @throws E3214 naming the folder when it cannot be read or holds too much
  */
 export async function readPolicyFiles(
@@ -37,20 +41,36 @@ export async function readPolicyFiles(
   if ('files' in source) return inOrder(source.files.filter(({ name }) => wanted(name)));
   const { folder } = source;
   try {
-    await makeFolder(folder);
     for (let look = 1; ; look += 1) {
       const before = await filesIn(folder, wanted);
       const isLast = look === LOOKS_MAX;
-      if (isLast || before.every(isSettled)) {
-        const files = await readAll(folder, before);
+      if (isLast || [before.folder, ...before.files].every(isSettled)) {
+        const files = await readAll(folder, before.files);
         if (isLast || isSame(before, await filesIn(folder, wanted))) return files;
       }
       await sleep(SETTLED_MS);
     }
   } catch (cause) {
-    if (cause instanceof ToolLayerError) throw cause;
-    throw new ToolLayerError('E3214', `The policy folder ${folder} cannot be read. Check its permissions.`, { cause });
+    throw cause instanceof ToolLayerError ? cause : unreadable(folder, cause);
   }
+}
+
+/**
+ * Reads a source whose folder may not exist yet, and creates it then. A layer that runs does not: a person may be about
+ * to put another folder into its place.
+ * @throws E3214 as {@link readPolicyFiles}
+ */
+export async function makeAndReadPolicyFiles(
+  source: PolicySource,
+  wanted: (name: string) => boolean,
+): Promise<readonly PolicyFile[]> {
+  if ('folder' in source)
+    await makeFolder(source.folder).catch((cause: unknown) => Promise.reject(unreadable(source.folder, cause)));
+  return readPolicyFiles(source, wanted);
+}
+
+function unreadable(folder: string, cause: unknown): ToolLayerError {
+  return new ToolLayerError('E3214', `The policy folder ${folder} cannot be read. Check its permissions.`, { cause });
 }
 
 const inOrder = (files: readonly PolicyFile[]): readonly PolicyFile[] =>
@@ -59,11 +79,15 @@ const inOrder = (files: readonly PolicyFile[]): readonly PolicyFile[] =>
 interface Found {
   readonly name: string;
   readonly size: number;
+  readonly ino: number;
   readonly mtimeMs: number;
 }
 
-/** Checked before reading: a file of gigabytes is never held in memory. */
-async function filesIn(folder: string, wanted: (name: string) => boolean): Promise<readonly Found[]> {
+/** The folder and its wanted files. Checked before reading: a file of gigabytes is never held in memory. */
+async function filesIn(
+  folder: string,
+  wanted: (name: string) => boolean,
+): Promise<{ readonly folder: Found; readonly files: readonly Found[] }> {
   const names = (await readdir(folder)).filter(wanted).sort();
   if (names.length > FILES_MAX) throw tooMuch(folder);
   const files: Found[] = [];
@@ -74,10 +98,12 @@ async function filesIn(folder: string, wanted: (name: string) => boolean): Promi
     if (!found.isFile()) throw new ToolLayerError('E3214', `${name} in ${folder} is no file. Remove it.`);
     bytes += found.size;
     if (bytes > BYTES_MAX) throw tooMuch(folder, name);
-    files.push({ name, size: found.size, mtimeMs: found.mtimeMs });
+    files.push(foundOf(name, found));
   }
-  return files;
+  return { folder: foundOf('', await stat(folder)), files };
 }
+
+const foundOf = (name: string, { size, ino, mtimeMs }: Stats): Found => ({ name, size, ino, mtimeMs });
 
 /** A time in the future comes from another machine's clock and is ignored. */
 function isSettled({ mtimeMs }: Found): boolean {
@@ -85,8 +111,7 @@ function isSettled({ mtimeMs }: Found): boolean {
   return age >= SETTLED_MS || age < 0;
 }
 
-const isSame = (before: readonly Found[], after: readonly Found[]): boolean =>
-  JSON.stringify(before) === JSON.stringify(after);
+const isSame = (before: unknown, after: unknown): boolean => JSON.stringify(before) === JSON.stringify(after);
 
 async function readAll(folder: string, found: readonly Found[]): Promise<readonly PolicyFile[]> {
   const files: PolicyFile[] = [];

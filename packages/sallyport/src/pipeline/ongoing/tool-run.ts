@@ -1,4 +1,5 @@
 import type { Failure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Warning } from '../../../api/schemas/invocation.ts';
 import type { SavedCheckpoint } from '../../domain/checkpoint/checkpoint.ts';
 import type { CircuitPermit } from '../../domain/circuit/circuit.ts';
@@ -37,6 +38,7 @@ export class ToolRun {
   #usage: Usage | undefined;
   #permit: CircuitPermit | undefined;
   #isUndoing = false;
+  #isAbandoned = false;
   #trialFailed = false;
   #warnings: Warning[] | undefined;
   #facts: CallFact[] | undefined;
@@ -132,8 +134,15 @@ export class ToolRun {
     return this.#isUndoing;
   }
 
+  /** @throws E3805 when the call ended without its executor: people may have changed the files since */
   noteUndoing(): void {
+    if (this.#isAbandoned) throw new ToolLayerError('E3805', 'The call is over; nothing of it is undone any more.');
     this.#isUndoing = true;
+  }
+
+  /** The call ends without its executor, which did not stop. */
+  noteAbandoned(): void {
+    this.#isAbandoned = true;
   }
 
   noteFailedAttempt(failed: FailedAttempt): void {

@@ -24,6 +24,7 @@ import { throughCircuit } from './attempts/circuits/through-circuit.ts';
 import { executorCall } from './attempts/executor-call.ts';
 import { forWorker } from './attempts/for-worker.ts';
 import type { LazyCheckpoints } from './attempts/lazy-checkpoints.ts';
+import { endOfAborted } from './attempts/outcome-unknown.ts';
 import { tryAgain } from './attempts/try-again.ts';
 
 type Needs = CallRequest &
@@ -110,8 +111,7 @@ async function attempts(
   try {
     return await run();
   } catch (thrown) {
-    // The abort reason takes precedence over the executor's result.
-    if (controller.signal.aborted) return failureOf(controller.signal.reason);
+    if (controller.signal.aborted) return endOfAborted(thrown, controller.signal);
     const again = (): Promise<Ran> => {
       deadline.touch();
       return run();
@@ -133,18 +133,20 @@ const start = (call: Needs, given: ExecutorCall, signal: AbortSignal): Promise<E
 
 /**
  * The run's outcome, or the abort's reason when the executor does not stop in time. One that undoes what its tool did is
- * waited for: nobody is to look at files that are half restored.
+ * waited for: nobody is to look at files that are half restored. It ends by itself when that does not move any more.
  */
 function orAbandoned(
   running: Promise<ExecutorOutcome>,
   signal: AbortSignal,
-  toolRun: Pick<ToolRun, 'isUndoing'>,
+  toolRun: Pick<ToolRun, 'isUndoing' | 'noteAbandoned'>,
 ): Promise<ExecutorOutcome> {
   return new Promise((resolve, reject) => {
     let grace: NodeJS.Timeout | undefined;
     const onAbort = (): void => {
       grace = setTimeout(() => {
-        if (!toolRun.isUndoing) reject(signal.reason);
+        if (toolRun.isUndoing) return;
+        toolRun.noteAbandoned();
+        reject(signal.reason);
       }, ABORT_GRACE_MS);
     };
     const done = (): void => {

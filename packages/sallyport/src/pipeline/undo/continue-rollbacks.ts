@@ -46,11 +46,13 @@ const PAGE = 100;
  * Finishes the transactions that an instance left open when it ended: the changes of its calls are taken back, unless
  * the calls are on record as completed. Runs before `recoverOpenCalls`, which settles the rest, and before workers run
  * anything again. A rollback that stops half-way again is continued the next time.
+ * @param isStopped ends it before the next transaction: one whose disk hangs takes a minute
  */
 export async function continueRollbacks(
   parts: ContinueParts,
   instanceId: string,
   which: WhichRollbacks = 'left',
+  isStopped: () => boolean = () => false,
 ): Promise<Continued> {
   const { journal } = parts.transactions;
   let rolledBack = 0;
@@ -63,6 +65,7 @@ export async function continueRollbacks(
       await endCompensating(parts, instanceId);
     }
     for (const open of page) {
+      if (isStopped()) return { rolledBack, left };
       const end = await continueRollback(parts, open, which);
       if (end === 'rolled-back') rolledBack += 1;
       if (end === 'left') left += 1;

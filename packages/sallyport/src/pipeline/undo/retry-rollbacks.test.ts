@@ -18,6 +18,35 @@ test('PIPE-03 a store that was away does not put off the rollbacks that are left
   await expect.poll(() => tries).toBeGreaterThan(16);
 });
 
+test('PIPE-03 OPS-03 a layer that stops waits for the rollback under way, and not for those after it', async () => {
+  const [begun, hangs] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const tried: string[] = [];
+  const steps = [{ position: 0, step: { kind: 'n' }, undone: false }];
+  const open = async () =>
+    ['first', 'second'].map((invocationId) => ({ tenantId: 'acme', invocationId, instanceId: 'one', steps }));
+  const undo = async (_step: unknown, { invocationId }: { readonly invocationId: string }): Promise<void> => {
+    tried.push(invocationId);
+    begun.resolve();
+    await hangs.promise;
+    throw new Error('the disk is gone');
+  };
+  const parts = {
+    transactions: {
+      journal: { open },
+      checkpoints: { removeAfterChanges: async () => undefined },
+      undoers: { n: { undo } },
+    },
+    records: { findInvocation: async () => ({ state: 'ABORTED' }) },
+    log: { info: () => undefined, error: () => undefined },
+  } as unknown as ContinueParts;
+  const retries = retryRollbacks(parts, 'one', 1);
+  await begun.promise;
+  const ended = retries[Symbol.asyncDispose]();
+  hangs.resolve();
+  await ended;
+  expect(tried).toEqual(['first']);
+});
+
 test('PIPE-03 tries come less and less often while nothing can be taken back, at once again when something was, and end with the layer', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {

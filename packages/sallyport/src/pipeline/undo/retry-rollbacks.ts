@@ -16,7 +16,7 @@ export function retryRollbacks(parts: ContinueParts, instanceId: string, pauseMs
   let nextMs = pauseMs;
   const turn = async (): Promise<void> => {
     try {
-      const { rolledBack, left } = await continueRollbacks(parts, instanceId, 'failed');
+      const { rolledBack, left } = await continueRollbacks(parts, instanceId, 'failed', () => ended);
       if (rolledBack > 0) parts.log.info('rollbacks-finished', { rolled_back: rolledBack, left });
       // What was taken back may have been what the rest waited for.
       nextMs = left === 0 || rolledBack > 0 ? pauseMs : Math.min(PAUSE_MS_MAX, nextMs * 2);

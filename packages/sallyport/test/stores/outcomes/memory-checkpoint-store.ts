@@ -114,7 +114,9 @@ function savingIn(held: Held, now: () => number): Omit<CheckpointStore, Ending> 
       const line = lines.get(key);
       const follows =
         line === undefined ? sequence === 1 : line.holder === invocationId && sequence === line.newest + 1;
-      if (!follows) return false;
+      const { parentId } = checkpoint;
+      const hasParent = parentId === undefined || stored.get(keyOf(owner.tenantId, parentId))?.packed !== undefined;
+      if (!follows || !hasParent) return false;
       change(held, owner.tenantId, checkpoint.checkpointId, checkpoint);
       if (reporter !== undefined) held.reporters.set(keyOf(owner.tenantId, checkpoint.checkpointId), reporter);
       lines.set(key, { lineId, holder: invocationId, newest: sequence });

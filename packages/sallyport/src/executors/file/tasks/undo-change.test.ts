@@ -1,7 +1,7 @@
-import { chmod, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Undoer, UndoStep } from '../../../domain/invocation/undo-step.ts';
 import type { Executor } from '../../executor.port.ts';
 import { createFileExecutor } from '../file-executor.ts';
@@ -28,6 +28,10 @@ async function changed(operation: 'write' | 'edit', parameters: Record<string, u
 
 const undone = (step: UndoStep | undefined): Promise<void> => executor.undo(step ?? { kind: 'none' }, OF);
 const path = (): string => join(bench.root, 'a.txt');
+const handlesOfFile = async (): Promise<number> => {
+  const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
+  return (await Promise.all(links)).filter((link) => link === path()).length;
+};
 
 test('PIPE-03 a file that was replaced or edited gets back its content and its mode, as often as it is asked for', async () => {
   await writeFile(path(), 'old');
@@ -86,6 +90,31 @@ test('what somebody else wrote meanwhile is never overwritten', async () => {
   const [step] = await changed('write', { path: 'a.txt', content: 'new' });
   await writeFile(path(), 'theirs');
   await expect(undone(step)).rejects.toMatchObject({ code: 'E3704' });
+  expect(await readFile(path(), 'utf8')).toBe('theirs');
+});
+
+test('PIPE-03 PIPE-13 a rollback does not wait for a writer that hangs, and changes nothing once that is over', async () => {
+  const [made] = await changed('write', { path: 'a.txt', content: 'new' });
+  const [hangs, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const record = async (): Promise<void> => {
+    hangs.resolve();
+    await over.promise;
+    throw new ToolLayerError('E3805', 'over');
+  };
+  const hanging = executor.execute(bench.call('write', { path: 'a.txt', content: 'x' }, { undo: { record } }), never);
+  await hangs.promise;
+  const time = new AbortController();
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const undoing = expect(undone(made)).rejects.toMatchObject({ code: 'E3103' });
+  // Both hold the file open; what is left for the rollback is its turn.
+  await expect.poll(handlesOfFile, { timeout: 50_000 }).toBe(2);
+  time.abort(new DOMException('late', 'TimeoutError'));
+  await undoing;
+  over.resolve();
+  await expect(hanging).rejects.toMatchObject({ code: 'E3805' });
+  // Its turn comes after that of the one given up.
+  await changed('write', { path: 'a.txt', content: 'theirs', expected_sha256: String(made?.['afterSha256']) });
   expect(await readFile(path(), 'utf8')).toBe('theirs');
 });
 

@@ -7,7 +7,7 @@ import type { UndoStep } from '../../../domain/invocation/undo-step.ts';
 import { conflict, shown } from '../confinement/refusals.ts';
 import { resolvePlace } from '../confinement/resolve-place.ts';
 import { rootsOf } from '../confinement/roots.ts';
-import type { FileTask } from './file-task.ts';
+import { type FileTask, stopWhenAborted } from './file-task.ts';
 import { FILE_STEP, type FileStep } from './record-change.ts';
 import { currentFile, replaceFile, type Target } from './replace-file.ts';
 import { inTurn } from './write-file.ts';
@@ -33,6 +33,7 @@ export async function undoChange(task: Omit<FileTask, 'roots'>, given: UndoStep)
     if (current?.before.sha256 !== afterSha256) throw conflict(path);
     if (before !== null) await replaceFile(within, target, Buffer.from(before.content, 'base64'), current);
     else {
+      stopWhenAborted(within);
       await unlink(task.handles.at(folder, name));
       await using opened = await task.handles.reopen(folder, constants.O_RDONLY | constants.O_DIRECTORY);
       await opened.sync().catch(() => undefined);

@@ -4,6 +4,7 @@ import { at, codeOf, namesIn, openFolder, type RawName } from '../../folder-hand
 import { TRANSACTION_BOUNDS } from '../settings.ts';
 import type { Scope } from './scope.ts';
 import { below, type Place } from './snapshot.ts';
+import type { Moves } from './unless-stalled.ts';
 
 /** Suffix of temporary files; a sweep may remove them. */
 export const TEMPORARY_END = '.sallyport-tmp';
@@ -15,22 +16,30 @@ export const temporaryName = (): RawName => `.${randomBytes(9).toString('base64u
  * Removes the tree at a name, never through a link, as far as it is in scope. Folders nested deeper than handles can be
  * open are moved up first.
  */
-export async function removeTree(scope: Scope, folder: FileHandle, name: RawName, place: Place): Promise<void> {
+export async function removeTree(
+  of: { readonly scope: Scope; readonly moves: Moves },
+  folder: FileHandle,
+  name: RawName,
+  place: Place,
+): Promise<void> {
+  const { scope, moves } = of;
   const stats = await lstat(at(folder, name)).catch(absent);
   if (stats === undefined) return;
   if (!stats.isDirectory()) {
+    moves();
     if (scope.holds(place.path)) await unlink(at(folder, name));
     return;
   }
   const moved: RawName[] = [];
-  await removeFolder({ scope, top: folder, moved, levels: 0 }, folder, name, place);
+  await removeFolder({ ...of, top: folder, moved, levels: 0 }, folder, name, place);
   // Each was moved up from below, and may hold others to be moved.
   for (let next = moved.pop(); next !== undefined; next = moved.pop())
-    await removeFolder({ scope, top: folder, moved, levels: 0 }, folder, next, place);
+    await removeFolder({ ...of, top: folder, moved, levels: 0 }, folder, next, place);
 }
 
 interface Removal {
   readonly scope: Scope;
+  readonly moves: Moves;
   /** Where too deeply nested folders are moved. */
   readonly top: FileHandle;
   readonly moved: RawName[];
@@ -38,7 +47,8 @@ interface Removal {
 }
 
 async function removeFolder(removal: Removal, folder: FileHandle, name: RawName, place: Place): Promise<void> {
-  const { scope, top, moved, levels } = removal;
+  const { scope, moves, top, moved, levels } = removal;
+  moves();
   if (levels === TRANSACTION_BOUNDS.removalLevels && scope.everything) {
     const temporary = temporaryName();
     await rename(at(folder, name), at(top, temporary));
@@ -47,16 +57,19 @@ async function removeFolder(removal: Removal, folder: FileHandle, name: RawName,
   }
   {
     await using inner = await openFolder(folder, name);
+    moves();
     // A tool may have removed the rights on its own folder.
     await chmod(at(inner), 0o700);
     for (const each of await namesIn(inner)) {
       const innerPlace = below(place, each);
       const stats = await lstat(at(inner, each)).catch(absent);
+      moves();
       if (stats?.isDirectory() === true)
         await removeFolder({ ...removal, levels: levels + 1 }, inner, each, innerPlace);
       else if (stats !== undefined && scope.holds(innerPlace.path)) await unlink(at(inner, each));
     }
   }
+  moves();
   // Content out of scope stays, and so does the folder.
   await rmdir(at(folder, name)).catch((thrown: unknown) => {
     if (scope.everything || codeOf(thrown) !== 'ENOTEMPTY') throw thrown;

@@ -33,6 +33,7 @@ import {
   TOP,
 } from './snapshot.ts';
 import { stampOf } from './take-snapshot.ts';
+import type { Moves } from './unless-stalled.ts';
 
 type Of<Kind extends Entry['kind']> = Extract<Entry, { readonly kind: Kind }>;
 
@@ -41,6 +42,7 @@ interface Restoring {
   readonly scope: Scope;
   readonly pack: FileHandle;
   readonly root: FileHandle;
+  readonly moves: Moves;
   /** First name of each content that has several names. */
   readonly placed: Map<number, RawName>;
 }
@@ -51,13 +53,15 @@ const CHUNK_BYTES = 256 * KiB;
  * Restores every secured tree: changed files are made anew beside their place and renamed over it, new files are
  * removed, untouched ones stay. Restarting it after an interruption gives the same result. All works below the
  * descriptors of the secured folders, so that files put in their places meanwhile are not touched.
+ * @param moves called before each change; what it throws ends the work
  * @throws AnotherFolder before anything is done; Error when it cannot be finished, and the work so far stays
  */
-export async function restoreTree(snapshot: Snapshot, pack: FileHandle): Promise<void> {
+export async function restoreTree(snapshot: Snapshot, pack: FileHandle, moves: Moves): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const roots: [SecuredRoot, FileHandle][] = [];
   for (const secured of snapshot.roots) roots.push([secured, opened.use(await openSecured(secured))]);
-  for (const [secured, root] of roots) await restoreRoot(snapshot, secured, root, pack);
+  for (const [secured, root] of roots)
+    await restoreRoot({ snapshot, scope: scopeOf(snapshot.globs), pack, root, moves, placed: new Map() }, secured);
 }
 
 async function openSecured(secured: SecuredRoot): Promise<FileHandle> {
@@ -70,17 +74,13 @@ async function openSecured(secured: SecuredRoot): Promise<FileHandle> {
   throw new AnotherFolder(secured.path);
 }
 
-async function restoreRoot(
-  snapshot: Snapshot,
-  secured: SecuredRoot,
-  root: FileHandle,
-  pack: FileHandle,
-): Promise<void> {
-  const restoring: Restoring = { snapshot, scope: scopeOf(snapshot.globs), pack, root, placed: new Map() };
+async function restoreRoot(restoring: Restoring, secured: SecuredRoot): Promise<void> {
+  const { root, moves } = restoring;
   const isWhole = secured.only === undefined;
+  moves();
   if (isWhole) await chmod(at(root), secured.marks.mode | 0o700);
   await restoreFolder(restoring, root, secured.entries, TOP, secured.only);
-  if (isWhole) await settle(root, secured.marks);
+  if (isWhole) await settle(restoring, root, secured.marks);
 }
 
 async function restoreFolder(
@@ -92,7 +92,7 @@ async function restoreFolder(
 ): Promise<void> {
   const wanted = new Set(entries.map(({ name }) => name));
   for (const name of namesOf(await namesIn(folder), only))
-    if (!wanted.has(name)) await removeTree(restoring.scope, folder, name, below(place, name));
+    if (!wanted.has(name)) await removeTree(restoring, folder, name, below(place, name));
   for (const entry of entries) await restoreEntry(restoring, folder, entry, below(place, entry.name));
 }
 
@@ -104,9 +104,9 @@ async function restoreEntry(restoring: Restoring, folder: FileHandle, entry: Ent
   });
   // A folder blocks any other kind at its name, and the reverse.
   if (now !== undefined && now.isDirectory() !== (entry.kind === 'folder'))
-    await removeTree(scopeOf(['**']), folder, entry.name, place);
+    await removeTree({ scope: scopeOf(['**']), moves: restoring.moves }, folder, entry.name, place);
   if (entry.kind === 'folder') await restoreInner(restoring, folder, entry, now?.isDirectory() === true, place);
-  else if (entry.kind === 'link') await restoreLink(folder, entry, now);
+  else if (entry.kind === 'link') await restoreLink(restoring, folder, entry, now);
   else await restoreFile(restoring, folder, entry, now, place);
 }
 
@@ -117,27 +117,34 @@ async function restoreInner(
   isThere: boolean,
   place: Place,
 ): Promise<void> {
+  const { moves } = restoring;
+  moves();
   if (!isThere) {
     if (!inScope && entries.length === 0) return;
     await mkdir(at(folder, name), 0o700);
   }
   await using inner = await openFolder(folder, name);
+  moves();
   // A tool may have removed the rights.
   await chmod(at(inner), marks.mode | 0o700);
   await restoreFolder(restoring, inner, entries, place);
-  await settle(inner, marks);
+  await settle(restoring, inner, marks);
 }
 
 /** Sets rights and times of a folder, after its content is done. */
-async function settle(folder: FileHandle, marks: Marks): Promise<void> {
+async function settle({ moves }: Restoring, folder: FileHandle, marks: Marks): Promise<void> {
   const path = at(folder);
   const { uid, gid } = await folder.stat();
+  moves();
   if (uid !== marks.uid || gid !== marks.gid) await chown(path, marks.uid, marks.gid);
+  moves();
   await chmod(path, marks.mode);
+  moves();
   await utimes(path, marks.atimeMs / 1000, marks.mtimeMs / 1000);
 }
 
 async function restoreLink(
+  { moves }: Restoring,
   folder: FileHandle,
   { name, marks, target }: Of<'link'>,
   now: BigIntStats | undefined,
@@ -145,10 +152,14 @@ async function restoreLink(
   const isSame =
     now?.isSymbolicLink() === true && (await readlink(at(folder, name), { encoding: 'latin1' })) === target;
   const temporary = isSame ? name : temporaryName();
+  moves();
   if (!isSame) await symlink(Buffer.from(target, 'latin1'), at(folder, temporary));
   const made = await lstat(at(folder, temporary));
+  moves();
   if (made.uid !== marks.uid || made.gid !== marks.gid) await lchown(at(folder, temporary), marks.uid, marks.gid);
+  moves();
   await lutimes(at(folder, temporary), marks.atimeMs / 1000, marks.mtimeMs / 1000);
+  moves();
   if (!isSame) await rename(at(folder, temporary), at(folder, name));
 }
 
@@ -161,11 +172,14 @@ async function restoreFile(
 ): Promise<void> {
   const { name, stamp, content } = entry;
   if (now !== undefined && isUntouched(stamp, stampOf(now), restoring.snapshot.takenAt)) return;
+  const { moves } = restoring;
+  moves();
   const temporary = temporaryName();
   const first = restoring.placed.get(content);
   try {
     if (first === undefined) await makeAnew(restoring, folder, temporary, entry);
     else await linkTo(restoring.root, first, folder, temporary);
+    moves();
     await rename(at(folder, temporary), at(folder, name));
   } catch (thrown) {
     await unlink(at(folder, temporary)).catch(() => undefined);
@@ -188,13 +202,13 @@ function isUntouched(before: Stamp, now: Stamp, takenAt: number): boolean {
 }
 
 async function makeAnew(
-  { snapshot, pack }: Restoring,
+  { snapshot, pack, moves }: Restoring,
   folder: FileHandle,
   name: RawName,
   { marks, content }: Of<'file'>,
 ): Promise<void> {
   await using file = await makeFile(folder, name);
-  await fill(file, snapshot.contents[content], pack);
+  await fill(file, snapshot.contents[content], pack, moves);
   const made = await file.stat();
   if (made.uid !== marks.uid || made.gid !== marks.gid) await file.chown(marks.uid, marks.gid);
   await file.chmod(marks.mode);
@@ -203,11 +217,12 @@ async function makeAnew(
   await file.utimes(marks.atimeMs / 1000, marks.mtimeMs / 1000);
 }
 
-async function fill(file: FileHandle, content: Content | undefined, pack: FileHandle): Promise<void> {
+async function fill(file: FileHandle, content: Content | undefined, pack: FileHandle, moves: Moves): Promise<void> {
   if (content === undefined) throw new Error('the snapshot lacks the content of a file');
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   for (const [start, from, length] of content.extents) {
     for (let done = 0; done < length; ) {
+      moves();
       const { bytesRead } = await pack.read(buffer, 0, Math.min(buffer.length, length - done), from + done);
       if (bytesRead === 0) throw new Error('the snapshot lacks the content of a file');
       await writeAt(file, buffer.subarray(0, bytesRead), start + done);

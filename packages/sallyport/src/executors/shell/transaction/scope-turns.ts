@@ -1,4 +1,4 @@
-import { abortReason } from '../../abort-reason.ts';
+import { orAborted } from '../../abort-reason.ts';
 
 /** Serialises transactions over the same files within this process. Waiters are calls, and calls are limited. */
 export interface ScopeTurns {
@@ -44,12 +44,3 @@ const meet = (some: readonly string[], others: readonly string[]): boolean =>
   some.some((one) => others.some((other) => isWithin(one, other) || isWithin(other, one)));
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
-
-function orAborted(waiting: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const leave = (): void => reject(abortReason(signal));
-  signal.addEventListener('abort', leave, { once: true });
-  if (signal.aborted) leave();
-  waiting.then(() => resolve(), reject).finally(() => signal.removeEventListener('abort', leave));
-  return promise;
-}

@@ -4,9 +4,11 @@ import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm }
 import { join } from 'node:path';
 import { makeFolder } from '@sallyport/std/files/make-folder';
 import type { Log } from '../../../telemetry/log.ts';
+import { TRANSACTION_BOUNDS } from '../settings.ts';
 import { restoreTree } from './restore-tree.ts';
 import { NotSecured, type Snapshot } from './snapshot.ts';
 import type { HeldSnapshot } from './take-snapshot.ts';
+import { unlessStalled } from './unless-stalled.ts';
 
 /** Contents of the secured files, concatenated. */
 const PACK = 'contents';
@@ -24,9 +26,10 @@ export interface KeptSnapshot extends AsyncDisposable {
   readonly path: string;
   /**
    * Restores the tree. If the layer is killed meanwhile, it finishes at its next start.
-   * @throws AnotherFolder when nothing was done
+   * @param begins called before the first change; when it throws, nothing is restored
+   * @throws AnotherFolder when nothing was done, Stalled when it was given up
    */
-  restore(held: HeldSnapshot): Promise<void>;
+  restore(held: HeldSnapshot, begins?: () => void): Promise<void>;
 }
 
 /** Folder of the snapshots while their commands run. */
@@ -65,10 +68,10 @@ async function newSnapshot(path: string, log: Log): Promise<KeptSnapshot> {
   return {
     pack,
     path,
-    async restore({ snapshot }) {
+    async restore({ snapshot }, begins) {
       failed = true;
       await writeJournal(path, snapshot);
-      await restoreOrGiveUp(path, snapshot, pack);
+      await restoreOrGiveUp(path, snapshot, pack, begins);
       failed = false;
     },
     async [Symbol.asyncDispose]() {
@@ -91,9 +94,10 @@ async function writeJournal(path: string, snapshot: Snapshot): Promise<void> {
 }
 
 /** @throws what ended the restore; then no start continues it */
-async function restoreOrGiveUp(path: string, snapshot: Snapshot, pack: FileHandle): Promise<void> {
+async function restoreOrGiveUp(path: string, snapshot: Snapshot, pack: FileHandle, begins?: () => void): Promise<void> {
   try {
-    await restoreTree(snapshot, pack);
+    begins?.();
+    await unlessStalled((moves) => restoreTree(snapshot, pack, moves), TRANSACTION_BOUNDS.stallMs);
   } catch (thrown) {
     await rename(join(path, JOURNAL), join(path, FAILED));
     throw thrown;

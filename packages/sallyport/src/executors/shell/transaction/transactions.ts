@@ -9,6 +9,7 @@ import { createScopeTurns, type ScopeTurns } from './scope-turns.ts';
 import { AnotherFolder, NotSecured } from './snapshot.ts';
 import type { KeptSnapshot, SnapshotFolder } from './snapshot-folder.ts';
 import { type HeldSnapshot, takeSnapshot } from './take-snapshot.ts';
+import { Stalled } from './unless-stalled.ts';
 
 /**
  * Defaults for manifests that do not mention transactions. A manifest can lower a limit, and cannot drop a requirement.
@@ -146,14 +147,23 @@ function transaction(
   held: HeldSnapshot,
   endTurn: () => void,
 ): Transaction {
+  const close = async (): Promise<void> => {
+    try {
+      await held[Symbol.asyncDispose]();
+      await kept[Symbol.asyncDispose]();
+    } finally {
+      endTurn();
+    }
+  };
+  let hangs: Promise<void> | undefined;
   return {
     async settle(end) {
       if (!terms.ends.has(end)) return false;
       const fields = { invocation_id: call.invocationId, tool_id: call.tool.manifest.tool_id, end };
-      call.onUndoing?.();
       try {
-        await kept.restore(held);
+        await kept.restore(held, call.onUndoing);
       } catch (cause) {
+        if (cause instanceof Stalled) hangs = cause.over;
         log.error('rollback-failed', { ...fields, reason: String(cause), path: kept.path });
         throw notTakenBack(end, cause);
       }
@@ -162,12 +172,11 @@ function transaction(
       return true;
     },
     async [Symbol.asyncDispose]() {
-      try {
-        await held[Symbol.asyncDispose]();
-        await kept[Symbol.asyncDispose]();
-      } finally {
-        endTurn();
-      }
+      if (hangs === undefined) return close();
+      // The files have their next turn when the operation that hangs is over; this call does not wait for it.
+      hangs
+        .then(close)
+        .catch((cause: unknown) => log.error('snapshot-not-closed', { path: kept.path, reason: String(cause) }));
     },
   };
 }

@@ -53,7 +53,7 @@ export async function secure(
     const { snapshot } = held;
     return {
       snapshot,
-      restore: () => restoreTree(snapshot, pack),
+      restore: () => restoreTree(snapshot, pack, () => undefined),
       async [Symbol.asyncDispose]() {
         await held[Symbol.asyncDispose]();
         await pack.close();

@@ -30,26 +30,41 @@ describe('calls that wait for a slot of their agent', () => {
       ['b', '3'],
       ['a', '4'],
     ] as const)
-      expect(postponed.add(agent, call(id))).toBe(true);
-    expect(postponed.add('a', call('2'))).toBe(false);
+      expect(postponed.add(agent, call(id), false)).toBe(true);
+    expect(postponed.add('a', call('2'), false)).toBe(false);
     expect(['a', 'b', 'c'].map((agent) => postponed.count(agent))).toEqual([3, 1, 0]);
     const take = (agents = ['a', 'b']) =>
       postponed.take((agent) => (agents.includes(agent) ? slot : undefined))?.call.invocationId;
     expect(take([])).toBeUndefined();
     expect(take(['b'])).toBe('3');
     expect(postponed.count('b')).toBe(0);
-    postponed.add('b', call('5'));
+    postponed.add('b', call('5'), false);
     expect([take(), take(), take(), take(), take()]).toEqual(['1', '5', '2', '4', undefined]);
     expect(postponed.count('a')).toBe(0);
   });
 
+  test('PIPE-08.5 are taken the urgent ones of an agent first, where it has a slot', () => {
+    const postponed = createPostponedCalls(2);
+    postponed.add('a', call('1'), false);
+    postponed.add('a', call('2'), true);
+    const urgentOf = (agent: string, free = true) =>
+      postponed.takeUrgent(agent, () => (free ? slot : undefined))?.call.invocationId;
+    expect([urgentOf('b'), urgentOf('a', false), urgentOf('a'), urgentOf('a')]).toEqual([
+      undefined,
+      undefined,
+      '2',
+      undefined,
+    ]);
+    expect([postponed.count('a'), postponed.add('b', call('3'), false)]).toEqual([1, true]);
+  });
+
   test('PIPE-08.4 are no more than so many, of all agents together; one that is taken makes room', () => {
     const postponed = createPostponedCalls(2);
-    expect([postponed.add('a', call('1')), postponed.add('b', call('2'))]).toEqual([true, true]);
-    expect([postponed.add('a', call('3')), postponed.add('c', call('3'))]).toEqual([false, false]);
+    expect([postponed.add('a', call('1'), false), postponed.add('b', call('2'), false)]).toEqual([true, true]);
+    expect([postponed.add('a', call('3'), false), postponed.add('c', call('3'), false)]).toEqual([false, false]);
     expect([postponed.count('a'), postponed.count('c')]).toEqual([1, 0]);
     postponed.take(() => slot);
-    expect(postponed.add('c', call('3'))).toBe(true);
+    expect(postponed.add('c', call('3'), false)).toBe(true);
   });
 });
 

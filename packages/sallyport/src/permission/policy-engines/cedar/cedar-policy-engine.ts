@@ -3,7 +3,12 @@ import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error
 import { createFile } from '@sallyport/std/files/create-file';
 import { sha256 } from '@sallyport/std/sha256';
 import type { PolicyExplanation, PolicyRule } from '../../../../api/schemas/policy.ts';
-import { type PolicyFile, type PolicySource, readPolicyFiles } from '../../policies/policy-files.ts';
+import {
+  makeAndReadPolicyFiles,
+  type PolicyFile,
+  type PolicySource,
+  readPolicyFiles,
+} from '../../policies/policy-files.ts';
 import type { PolicyDecision, PolicyEngine, PolicyFault, PolicyQuestion } from '../../policy-engine.port.ts';
 import { type Cedar, loadCedar } from './cedar-module.ts';
 import { CEDAR_SCHEMA } from './cedar-schema.ts';
@@ -29,7 +34,7 @@ export interface CedarPolicyEngine extends PolicyEngine {
   policies(): readonly PolicyRule[];
   faults(): readonly PolicyFault[];
   explain(question: PolicyQuestion): Promise<PolicyExplanation>;
-  reload(): Promise<boolean>;
+  reload(othersRead?: () => Promise<void>): Promise<boolean>;
 }
 
 /** The policies in force, and a second set that includes those in shadow mode. */
@@ -69,13 +74,14 @@ export async function createCedarPolicyEngine(source: CedarSettings): Promise<Ce
     );
     return loading;
   };
-  const reload = async (): Promise<boolean> => {
+  const reload = async (othersRead?: () => Promise<void>): Promise<boolean> => {
     const next = await readAgain(source);
     const nextVersion = versionOf(next);
     if (nextVersion === version) return false;
     // A load under way must not overwrite the policies loaded here.
     await loading;
     const set = await loadSet(next);
+    await othersRead?.();
     if (loaded !== undefined) unload(loaded);
     [files, version, loaded, loading] = [next, nextVersion, set, Promise.resolve(set)];
     return true;
@@ -98,9 +104,9 @@ export async function createCedarPolicyEngine(source: CedarSettings): Promise<Ce
       const { enforced, shadow } = await load();
       await Promise.all([enforced.indexed, shadow?.indexed]);
     },
-    reload() {
+    reload(othersRead) {
       // In sequence, whatever the outcome of the previous reload.
-      const turn = reloading.then(reload, reload);
+      const turn = reloading.then(() => reload(othersRead));
       reloading = turn.catch(() => undefined);
       return turn;
     },
@@ -113,19 +119,18 @@ function notLoaded(cause: unknown): never {
   throw new ToolLayerError('E3206', 'The policies cannot be loaded, so the call is denied.', { cause });
 }
 
-const readCedar = (source: PolicySource): Promise<readonly PolicyFile[]> =>
-  readPolicyFiles(source, (name) => name.endsWith('.cedar'));
+const isCedar = (name: string): boolean => name.endsWith('.cedar');
 
 /** A folder without policies gets the default one, once: a later loss of the policies must not allow everything. */
 async function readFirst(source: PolicySource): Promise<readonly PolicyFile[]> {
-  const files = await readCedar(source);
+  const files = await makeAndReadPolicyFiles(source, isCedar);
   if (files.length > 0 || 'files' in source) return files;
   await createFile(join(source.folder, DEFAULT_POLICY_FILE), defaultPolicies(), 0o644);
-  return readCedar(source);
+  return readPolicyFiles(source, isCedar);
 }
 
 async function readAgain(source: PolicySource): Promise<readonly PolicyFile[]> {
-  const files = await readCedar(source);
+  const files = await readPolicyFiles(source, isCedar);
   if (files.length > 0) return files;
   throw new ToolLayerError('E3214', 'There is no *.cedar file left. To deny every call, keep an empty one.');
 }

@@ -1,6 +1,11 @@
 import { sha256 } from '@sallyport/std/sha256';
 import type { ExplainedPolicy, PolicyExplanation, PolicyRule } from '../../../../api/schemas/policy.ts';
-import { type PolicyFile, type PolicySource, readPolicyFiles } from '../../policies/policy-files.ts';
+import {
+  makeAndReadPolicyFiles,
+  type PolicyFile,
+  type PolicySource,
+  readPolicyFiles,
+} from '../../policies/policy-files.ts';
 import type { PolicyDecision, PolicyEngine, PolicyFault, PolicyQuestion } from '../../policy-engine.port.ts';
 import { parseRules, type RuleSet, type StaticRule } from './parse-rules.ts';
 
@@ -12,7 +17,7 @@ export interface RulesPolicyEngine extends PolicyEngine {
   policies(): readonly PolicyRule[];
   faults(): readonly PolicyFault[];
   explain(question: PolicyQuestion): Promise<PolicyExplanation>;
-  reload(): Promise<boolean>;
+  reload(othersRead?: () => Promise<void>): Promise<boolean>;
 }
 
 /** True for files of static rules in the policy folder. */
@@ -28,7 +33,7 @@ const NEAREST_MAX = 5;
  * @throws E3214 with file and place when a rule is not valid
  */
 export async function createRulesPolicyEngine(source: RulesSettings): Promise<RulesPolicyEngine> {
-  const files = await readPolicyFiles(source, isRules);
+  const files = await makeAndReadPolicyFiles(source, isRules);
   let set = parseRules(files);
   let version = versionOf(files);
   return {
@@ -38,11 +43,13 @@ export async function createRulesPolicyEngine(source: RulesSettings): Promise<Ru
     policies: () => set.rules.map(({ rule }) => rule),
     faults: () => set.notes,
     explain: async (question) => explain(set, question),
-    async reload() {
+    async reload(othersRead) {
       const next = await readPolicyFiles(source, isRules);
       const nextVersion = versionOf(next);
       if (nextVersion === version) return false;
-      set = parseRules(next);
+      const nextSet = parseRules(next);
+      await othersRead?.();
+      set = nextSet;
       version = nextVersion;
       return true;
     },

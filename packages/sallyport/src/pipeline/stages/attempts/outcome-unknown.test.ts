@@ -2,6 +2,7 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { ExecutorCall } from '../../../executors/executor.port.ts';
 import type { NativeFunction } from '../../../executors/native/native-executor.ts';
 import { newOngoingCall, type Resumed } from '../../ongoing/ongoing-call.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
@@ -128,23 +129,24 @@ test('what an executor has taken back is known', async () => {
   });
 });
 
-test('EXE-03.6 PIPE-13 an executor that takes back what its tool did is waited for beyond the time in which others must stop', async () => {
+/** A layer with a tool that its timeout ends; then its executor does what is given. */
+async function undoingLayer(
+  undo: (call: ExecutorCall, signal: AbortSignal) => Promise<void>,
+  side_effect_policy: 'idempotent' | 'irreversible' = 'irreversible',
+) {
   const [native] = (await pipeline()).parts.executors.chain;
   if (native === undefined) throw new Error('no executor');
-  const restored = Promise.withResolvers<void>();
   const undoing = {
     ...native,
-    async execute(call: Parameters<typeof native.execute>[0], signal: AbortSignal): Promise<never> {
+    async execute(call: ExecutorCall, signal: AbortSignal): Promise<never> {
       await wait(60_000, undefined, { signal }).catch(() => {});
-      call.onUndoing?.();
-      await restored.promise;
-      call.onRolledBack?.();
+      await undo(call, signal);
       throw signal.reason;
     },
   };
   const { createCompositeExecutor } = await import('../../../executors/composite.ts');
   const made = await pipeline({ executors: createCompositeExecutor([undoing]) });
-  await made.add(manifest('write', { side_effect_policy: 'irreversible', ...SHORT }), () => 1);
+  await made.add(manifest('write', { side_effect_policy, ...SHORT }), () => 1);
   const graces: Promise<void>[] = [];
   const { setTimeout: later } = globalThis;
   // The time in which an aborted executor must stop, 5 s, is over at once.
@@ -154,11 +156,51 @@ test('EXE-03.6 PIPE-13 an executor that takes back what its tool did is waited f
     return later(() => {}, 0);
   }) as typeof setTimeout);
   onTestFinished(() => void vi.restoreAllMocks());
-  const running = made.call({ tool_id: 'write', parameters: { n: 1 } });
-  await expect.poll(() => graces.length, { timeout: 50_000 }).toBe(1);
-  await graces[0];
+  return {
+    run: () => made.call({ tool_id: 'write', parameters: { n: 1 } }),
+    async graceOver() {
+      await expect.poll(() => graces.length, { timeout: 50_000 }).toBe(1);
+      await graces[0];
+    },
+  };
+}
+
+test('EXE-03.6 PIPE-13 an executor that takes back what its tool did is waited for beyond the time in which others must stop', async () => {
+  const restored = Promise.withResolvers<void>();
+  const { run, graceOver } = await undoingLayer(async (call) => {
+    call.onUndoing?.();
+    await restored.promise;
+    call.onRolledBack?.();
+  });
+  const running = run();
+  await graceOver();
   restored.resolve();
   expect(await running).toMatchObject({ state: 'ROLLED_BACK', failure: { code: 'E3103' } });
+}, 60_000);
+
+test('EXE-03.3 PIPE-13 an executor that could not be stopped takes nothing back once its call has ended', async () => {
+  const [stopped, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<unknown>()];
+  const { run, graceOver } = await undoingLayer(async (call) => {
+    await stopped.promise;
+    try {
+      refused.resolve(call.onUndoing?.());
+    } catch (thrown) {
+      refused.resolve(thrown);
+    }
+  });
+  const running = run();
+  await graceOver();
+  expect(await running).toMatchObject({ state: 'ABORTED', failure: { code: 'E3804' } });
+  stopped.resolve();
+  expect(await refused.promise).toMatchObject({ code: 'E3805' });
+}, 60_000);
+
+test('EXE-03.3 PIPE-13 a timeout does not hide that files could not be restored, also of a tool that is safe to repeat', async () => {
+  const { run } = await undoingLayer(async (call) => {
+    call.onUndoing?.();
+    throw new ToolLayerError('E3804', 'Not all was taken back.', { details: { rollback: 'failed' } });
+  }, 'idempotent');
+  expect(await run()).toMatchObject({ state: 'ABORTED', failure: { code: 'E3804', details: { rollback: 'failed' } } });
 }, 60_000);
 
 describe('a call whose server answers with a task', () => {

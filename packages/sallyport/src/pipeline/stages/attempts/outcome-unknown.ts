@@ -1,4 +1,5 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { isCutOff } from '../../../domain/retry/cut-off.ts';
 import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
@@ -16,6 +17,15 @@ export function outcomeUnknown({ toolRun, call }: OngoingCall, failed: Failure):
     details: { ...failed.details, cut_off_by: failed.code },
     ...(failed.cause === undefined ? {} : { cause: failed.cause }),
   });
+}
+
+/**
+ * The failure of an attempt that was aborted: the abort's reason takes precedence over the executor's result, unless
+ * that says that the changes could not all be undone.
+ */
+export function endOfAborted(thrown: unknown, signal: AbortSignal): Failure {
+  const failed = failureOf(thrown);
+  return failed.code === 'E3804' ? failed : failureOf(signal.reason);
 }
 
 /** The failure of a call whose changes could not all be undone. */

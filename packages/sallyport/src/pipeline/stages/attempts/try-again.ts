@@ -12,6 +12,7 @@ import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { FailedAttempt } from '../../ongoing/tool-run.ts';
 import type { PipelineParts } from '../../parts.ts';
 import type { StageEnd } from '../../stage.ts';
+import { endOfAborted } from './outcome-unknown.ts';
 import type { RetryRules } from './retry-rules.ts';
 import { takeRate } from './take-rate.ts';
 
@@ -60,8 +61,8 @@ export async function tryAgain(
     try {
       return await attempt();
     } catch (thrown) {
-      // The abort reason takes precedence over the executor's result: a cancelled attempt is not retried.
-      if (signal.aborted) return failureOf(signal.reason);
+      // A cancelled attempt is not retried.
+      if (signal.aborted) return endOfAborted(thrown, signal);
       last = failedAttempt(clock, failureOf(thrown), ongoing.toolRun.attempts, begunAt, waitMs);
     }
   }

@@ -8,9 +8,16 @@ import type {
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 
-/** One statement: the line's row serialises the writers, and only its holder follows the newest sequence. */
+const HAS_STATE = '(state is not null or object_name is not null)';
+
+/**
+ * One statement: the line's row serialises the writers, and only its holder follows the newest sequence. The lock keeps
+ * what it is the difference from.
+ */
 const PUT = `
-with begun as (
+with parent as materialized (
+  select from sallyport.checkpoints where tenant_id = $1 and checkpoint_id = $7::text and ${HAS_STATE} for key share
+), begun as (
   insert into sallyport.checkpoint_lines (tenant_id, line_id, holder, newest)
   select $1::text, $2::text, $3::text, $4::bigint where $4::bigint = 1
   on conflict do nothing
@@ -18,6 +25,7 @@ with begun as (
 ), followed as (
   update sallyport.checkpoint_lines set newest = $4, changed_at = now()
   where tenant_id = $1 and line_id = $2 and holder = $3 and newest = $4::bigint - 1
+    and ($7::text is null or exists (select from parent))
   returning 1
 )
 insert into sallyport.checkpoints
@@ -66,7 +74,6 @@ interface LineRow extends QueryResultRow {
 }
 
 const hasState = (table: string): string => `(${table}.state is not null or ${table}.object_name is not null)`;
-const HAS_STATE = '(state is not null or object_name is not null)';
 
 const REMOVE = `
 with recursive gone as (
