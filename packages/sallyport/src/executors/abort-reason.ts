@@ -14,7 +14,7 @@ export function abortReason(signal: AbortSignal): ToolLayerError {
 }
 
 /**
- * The result of work that does not heed the signal itself, as operations on files; the work goes on after an abort.
+ * The result of work that does not notice the signal, such as operations on files; it continues after an abort.
  * @throws the signal's reason
  */
 export function orAborted<Result>(working: Promise<Result>, signal: AbortSignal): Promise<Result> {

@@ -1,8 +1,8 @@
 /**
- * Makes names differ: one that is taken gets the first number that is free. The numbers of a name go on where they ended,
+ * Makes names differ: one that is taken gets the first number that is free. The numbers of a name continue where they ended,
  * so that the time grows with the number of names, also where strangers choose thousands that become equal.
  * @param numbered the name with a number, from 2 on
- * @param isTaken for names besides those that were given out here; default: none
+ * @param isTaken true for a name that is in use elsewhere; default: none
  * @returns gives out a name
  */
 export function uniqueNames(

@@ -81,5 +81,5 @@ function visitObject(
   return isSame ? object : Object.fromEntries(entries);
 }
 
-/** Names that become equal are told apart by a number. */
+/** Names that become equal get a number. */
 const withNumber = (name: string, number: number): string => `${name}#${number}`;

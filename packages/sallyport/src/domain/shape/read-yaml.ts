@@ -18,8 +18,8 @@ export interface YamlFault {
 export type YamlRead = { readonly value: unknown } | { readonly faults: readonly [YamlFault, ...YamlFault[]] };
 
 /**
- * Reads one document of YAML 1.2, which holds JSON too. The time grows with the length of the text alone, whoever wrote
- * it: what the parser does for each pair of keys or of aliases is done here, or bounded. Never throws.
+ * Reads one document of YAML 1.2, which holds JSON too. The time grows with the length of the text alone: what the parser
+ * does for each pair of keys or of aliases is done here, or bounded. Never throws.
  */
 export function readYaml(text: string): YamlRead {
   const lines = new LineCounter();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Caller } from '../../domain/principal/principal.ts';
 import { oneListener } from './one-listener.ts';
 
-/** Callers by token; `open` has the tokens of those that listen now. Nobody listens before `beginAll`. */
+/** Callers by token; `open` has the tokens of the callers that listen now. Nobody listens before `beginAll`. */
 function bench() {
   const open: string[] = [];
   const begins: (() => void)[] = [];
