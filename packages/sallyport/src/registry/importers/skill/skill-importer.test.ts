@@ -135,7 +135,7 @@ describe('front matter', () => {
     }
   });
 
-  test('VAL-06 a text of open brackets is read in a time that grows with its length', () => {
+  test('brackets that are never closed belong to no tool', () => {
     const brackets = skill(`name: x\ndescription: y\nallowed-tools: "${'('.repeat(60_000)}Read"`);
     const [manifest] = importSkills([file('SKILL.md', brackets)]).manifests;
     expect(JSON.stringify(manifest?.executor.config)).toContain('["Read"]');
