@@ -13,6 +13,7 @@ import { eventsOf } from '../record/call-events.ts';
 import { recordOf, repeated } from '../record/call-record.ts';
 import { type BegunCall, createFirstEvents } from '../record/first-events.ts';
 import type { CallEnd } from '../record/late-ends.ts';
+import { settleOpen } from '../record/recover.ts';
 import { retryWhileUnavailable } from '../record/retry-while-unavailable.ts';
 import { withoutSecrets } from '../record/without-secrets.ts';
 import type { EnterState, Wrapper } from './wrapper.ts';
@@ -159,12 +160,36 @@ async function setAside(parts: Parts, ongoing: OngoingCall, end: EndedCall, even
   const begun = saysThatItRuns(ongoing);
   try {
     await (begun ? parts.ledger.commit(entry) : retryWhileUnavailable(() => parts.ledger.commit(entry)));
-    return { ...end, record };
+    return { ...end, record: begun ? record : await withItsNames(parts, ongoing, record) };
   } catch (thrown) {
     const late = begun ? parts.lateEnds.write(entry) : undefined;
     const standing = (await late) ?? (await takenRow(parts, record, thrown));
-    if (standing !== undefined && nonceOf(standing) === ongoing.nonce) return { ...end, record: standing };
+    if (standing !== undefined && nonceOf(standing) === ongoing.nonce)
+      return { ...end, record: begun ? standing : await withItsNames(parts, ongoing, standing) };
     return unrecorded(parts, ongoing, record, begun ? lostOutcome(ongoing, thrown) : lostAcceptance(ongoing, thrown));
+  }
+}
+
+/**
+ * Ends a call that came to wait when another may have its names by now: a crash of the database can undo claims whose
+ * row was not written yet. The row is written first and then the claims are read, as before a tool runs.
+ * @returns the row in force. A call whose claims or end cannot be read or written waits on: they are read again before
+ *   its tool runs.
+ */
+async function withItsNames(
+  parts: Parts,
+  { call: { confirmClaims } }: OngoingCall,
+  waiting: InvocationRecord,
+): Promise<InvocationRecord> {
+  if (confirmClaims === undefined) return waiting;
+  try {
+    const lost = await retryWhileUnavailable(confirmClaims).then(() => undefined, failureOf);
+    if (lost?.code !== 'E3811') return waiting;
+    await retryWhileUnavailable(() => settleOpen(parts, waiting, lost));
+    return (await parts.records.findInvocation(waiting.tenantId, waiting.invocationId)) ?? waiting;
+  } catch (thrown) {
+    parts.log.warn('claims-lost', { invocation_id: waiting.invocationId, reason: failureOf(thrown).message });
+    return waiting;
   }
 }
 
