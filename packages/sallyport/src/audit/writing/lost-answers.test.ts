@@ -116,6 +116,17 @@ test('AUD-02 a call that a lost write ended has no second end: its own end stand
   expect(await chain()).toEqual(['done', 'other']);
 });
 
+test('AUD-02 AUD-07 of two ends of a call that are written together the first stands, and the other is refused with its events', async () => {
+  const { memory, commitAll, chain, release } = await opened();
+  const held = commitAll(noted('held'));
+  const ends = commitAll(ending('done', 'COMPLETED'), noted('a'), ending('failed', 'FAILED'), noted('b'));
+  release();
+  await held;
+  expect(await ends).toEqual(['written', 'written', 'E3802', 'written']);
+  expect(await memory.findInvocation('acme', 'c')).toMatchObject({ state: 'COMPLETED' });
+  expect(await chain()).toEqual(['held', 'done', 'a', 'b']);
+});
+
 test('AUD-02 a transaction is as durable as the most demanding of its entries, and no more', async () => {
   const { written, commitAll, release } = await opened();
   const held = commitAll(noted('held'));

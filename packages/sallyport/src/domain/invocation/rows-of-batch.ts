@@ -4,8 +4,9 @@ import { isFinal } from './lifecycle.ts';
 import { type InvocationRecord, nonceOf } from './record.ts';
 
 /**
- * The rows that a batch of records writes, one for each call: the first final record of the call, else its last.
- * @throws E3802 when two calls of the batch have one id
+ * The rows that a batch of records writes, one for each call: its last record. As between batches, no record replaces a
+ * final one, or one of a later lease.
+ * @throws E3802 when it would, or when two calls of the batch have one id
  */
 export function rowsOfBatch(records: readonly InvocationRecord[]): readonly InvocationRecord[] {
   if (records.length <= 1) return records;
@@ -13,11 +14,14 @@ export function rowsOfBatch(records: readonly InvocationRecord[]): readonly Invo
   for (const record of records) {
     const key = textOfCall(record);
     const earlier = rows.get(key);
-    if (earlier !== undefined && nonceOf(earlier) !== nonceOf(record)) throw rowTaken();
-    if (earlier === undefined || !isFinal(earlier.state)) rows.set(key, record);
+    if (earlier !== undefined && !replaces(record, earlier)) throw rowTaken();
+    rows.set(key, record);
   }
   return [...rows.values()];
 }
+
+const replaces = (record: InvocationRecord, earlier: InvocationRecord): boolean =>
+  !isFinal(earlier.state) && nonceOf(earlier) === nonceOf(record) && (earlier.fence ?? 0) <= (record.fence ?? 0);
 
 /** E3802: a row is not replaced, because it is another call's, is final, or was written under a later lease. */
 export const rowTaken = (): ToolLayerError =>
