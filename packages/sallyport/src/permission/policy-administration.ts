@@ -168,9 +168,13 @@ export function createPolicyAdministration(
   };
 }
 
+/** The engine read new policies without a fault; another one over the same files did not, so none changes. */
+const HELD_BACK = new Error('another engine rejected its policies');
+
 /**
- * True when any engine's policies changed. An engine that rejects its policies does not stop the others; the others
- * change at the same moment, so that no call is judged by new policies of one and old ones of another.
+ * True when any engine's policies changed. The files are one set: engines change at the same moment, so that no call is
+ * judged by new policies of one and old ones of another, and none changes while an enforced engine rejects its part. A
+ * rule that moves into a faulty file would be in force nowhere.
  */
 async function refreshAll(
   { engines, news }: PolicyAdministrationParts,
@@ -179,24 +183,7 @@ async function refreshAll(
   by: PolicyReader | undefined,
 ): Promise<boolean> {
   let changed = false;
-  const { promise: allRead, resolve } = Promise.withResolvers<void>();
-  const unread = new Set(engines.map(({ engine }) => engine));
-  const noteRead = (engine: PolicyEngine): void => {
-    unread.delete(engine);
-    if (unread.size === 0) resolve();
-  };
-  const readings = engines.map(({ engine }) => {
-    const before = engine.version();
-    const reload = async (): Promise<boolean | undefined> =>
-      engine.reload?.(() => {
-        noteRead(engine);
-        return allRead;
-      });
-    const reloaded = reload().finally(() => noteRead(engine));
-    reloaded.catch(() => undefined);
-    return { engine, before, reloaded };
-  });
-  for (const { engine, before, reloaded } of readings) {
+  for (const { engine, before, reloaded } of reloadTogether(engines)) {
     try {
       if ((await reloaded) === true) {
         changed = true;
@@ -205,6 +192,10 @@ async function refreshAll(
       }
       faults.delete(engine);
     } catch (thrown) {
+      if (thrown === HELD_BACK) {
+        faults.delete(engine);
+        continue;
+      }
       const { message, details } = failureOf(thrown);
       if (faults.get(engine)?.message === message) continue;
       const fault: PolicyFault = { message, ...details };
@@ -213,6 +204,31 @@ async function refreshAll(
     }
   }
   return changed;
+}
+
+/** Reloads all engines; each waits with its change until all have read their policies. */
+function reloadTogether(engines: readonly RunningEngine[]) {
+  const { promise: allRead, resolve, reject } = Promise.withResolvers<void>();
+  allRead.catch(() => undefined);
+  const unread = new Set(engines.map(({ engine }) => engine));
+  const noteRead = (engine: PolicyEngine): void => {
+    unread.delete(engine);
+    if (unread.size === 0) resolve();
+  };
+  return engines.map(({ engine, mode }) => {
+    const before = engine.version();
+    const reload = async (): Promise<boolean | undefined> =>
+      engine.reload?.(() => {
+        noteRead(engine);
+        return allRead;
+      });
+    const reloaded = reload();
+    reloaded.then(
+      () => noteRead(engine),
+      () => (mode === 'enforce' ? reject(HELD_BACK) : noteRead(engine)),
+    );
+    return { engine, before, reloaded };
+  });
 }
 
 const readingOf = (engine: PolicyEngine, versionBefore: string, by?: PolicyReader): PolicyReading => ({

@@ -77,7 +77,7 @@ export interface PolicyEngine {
   /**
    * Reads the policies again; they apply from the next decision on.
    * @param othersRead awaited once new policies are read and valid, and directly before they apply: engines over the
-   *   same files change at the same moment
+   *   same files change at the same moment. When it rejects, the old policies stay in force, and so does the promise
    * @returns whether they changed
    * @throws E3214 with file and line when one is not valid; the old policies stay in force
    */

@@ -87,6 +87,12 @@ describe('the engines of a layer', () => {
     const seen: unknown[] = [await decide()];
     const commit = async (): Promise<void> => void seen.push(await decide());
     await recordIn({ commit } as unknown as Parameters<typeof recordIn>[0]);
+    await put(permit, '[[tools.policy');
+    await expect(administration.reload()).rejects.toMatchObject({
+      code: 'E3214',
+      failure: { details: { file: 'rules.toml' } },
+    });
+    seen.push(await decide());
     await put(permit, DENIES);
     await administration.reload().catch(() => undefined);
     await put(`${permit}${FORBIDS}`, allow);

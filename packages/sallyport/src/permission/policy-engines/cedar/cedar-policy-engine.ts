@@ -81,7 +81,12 @@ export async function createCedarPolicyEngine(source: CedarSettings): Promise<Ce
     // A load under way must not overwrite the policies loaded here.
     await loading;
     const set = await loadSet(next);
-    await othersRead?.();
+    try {
+      await othersRead?.();
+    } catch (heldBack) {
+      unload(set);
+      throw heldBack;
+    }
     if (loaded !== undefined) unload(loaded);
     [files, version, loaded, loading] = [next, nextVersion, set, Promise.resolve(set)];
     return true;
