@@ -3,8 +3,10 @@ import { KiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { GrowingBuffer } from '@sallyport/std/web/growing-buffer';
 
-/** How long a client may keep sending a refused body before its connection is cut, in ms. */
+/** How long the client of a refused body may be silent before its connection is cut, in ms. */
 const LINGER_MS = 1_000;
+/** After so many of these times the connection is cut in any case. */
+const LOOKS_MAX = 2;
 /** Largest body read before its sender's credential is checked, in bytes; a token of 16 KiB fits. */
 export const UNKNOWN_BODY_BYTES_MAX = 64 * KiB;
 /**
@@ -116,17 +118,32 @@ const tooLarge = (bytesMax: number): ToolLayerError =>
     `The request body is larger than ${bytesMax} bytes, or comes in chunks that are much too small. Send less in one request, or larger chunks.`,
   );
 
-/** Discards the rest of a body for a moment, so that the client can read the answer, then cuts the connection. */
+/**
+ * Discards the rest of a body, so that the client can read the answer, and then keep its connection. A client that goes
+ * on sending for long, or is silent, is cut off.
+ */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) {
     request.resume();
     return;
   }
   const { socket } = request;
-  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+  let seen = socket.bytesRead;
+  let looks = 0;
+  let look: NodeJS.Immediate | undefined;
+  const cutUnlessMoving = (): void => {
+    looks += 1;
+    if (socket.bytesRead === seen || looks === LOOKS_MAX) socket.destroy();
+    seen = socket.bytesRead;
+  };
+  const looking = setInterval(() => {
+    // What arrived while this process was busy is read first.
+    look = setImmediate(cutUnlessMoving);
+  }, LINGER_MS);
   // A connection outlives many refused requests, so no listener of one may stay on it.
   const keep = (): void => {
-    clearTimeout(cut);
+    clearInterval(looking);
+    clearImmediate(look);
     socket.off('close', keep);
   };
   request.once('end', keep);

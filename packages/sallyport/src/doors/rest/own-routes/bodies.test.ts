@@ -88,6 +88,29 @@ it('API-01 the connection of whoever was refused is cut, though the client would
   expect(await send(head(TOOLS, 'content-length: 100'), /never/)).toMatch(/^HTTP\/1.1 401 /);
 });
 
+it('API-01 a refused body that has arrived is not taken for a silent client when the layer was busy', async () => {
+  const length = 64 * KiB;
+  const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
+  sockets.push(socket);
+  let seen = '';
+  socket.on('data', (part) => {
+    seen += part;
+  });
+  socket.write(head(TOOLS, `content-length: ${length}`));
+  await expect.poll(() => seen).toMatch(/^HTTP\/1.1 401 /);
+  // An immediate, after which timers come before what has arrived.
+  await new Promise<void>((resolve) => {
+    setImmediate(() => {
+      socket.write(' '.repeat(length));
+      // Longer than a client may be silent.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+      resolve();
+    });
+  });
+  socket.write(head(TOOLS, 'content-length: 0', 'agent'));
+  await expect.poll(() => seen).toMatch(/HTTP\/1.1 401 .*HTTP\/1.1 /s);
+});
+
 it('API-01 a call may still carry its token in a small body, in chunks too', async () => {
   const body = JSON.stringify({ tool_id: 'add', capability_token: 'agent' });
   const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
