@@ -46,6 +46,19 @@ test('VIS-03.6 what a turn left behind is taken back in reverse order, once, how
   );
 });
 
+test('PIPE-09 VIS-03 VIS-04 a repeated request is told that the effect of its call was taken back, and runs nothing', async () => {
+  const token = await desk.token({ agent_did: 'did:agent:a', user_did: 'did:user:u', session_id: 's' });
+  const first = await desk.invoke('book', 4, turn('turn-0'), token);
+  expect((await desk.invoke('book', 4, turn('turn-0'), token)).body['warnings']).toBeUndefined();
+  await takeBack(token, { turn_group_id: 'turn-0' });
+  desk.runs.length = 0;
+  const { body } = await desk.invoke('book', 4, turn('turn-0'), token);
+  const { invocation_id } = first.body;
+  expect(body).toMatchObject({ status: 'success', invocation_id, execution_metadata: { cached: true } });
+  expect(body['warnings']).toMatchObject([{ code: 'compensated', details: { invocation_id } }]);
+  expect(desk.runs).toEqual([]);
+});
+
 test('VIS-03 it stops at the first that cannot be taken back, and says which', async () => {
   const token = await desk.token({ agent_did: 'did:agent:a', user_did: 'did:user:u', session_id: 's' });
   for (const n of [12, 13, 14]) await desk.invoke('book', n, turn('turn-2'), token);

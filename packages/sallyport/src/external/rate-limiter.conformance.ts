@@ -69,6 +69,32 @@ function everyAlgorithm(check: Check): void {
       equal(await limiter.take('key', one), 0);
     });
 
+    check(`${algorithm}: what is given back can be taken again, once`, async (limiter, clock) => {
+      const rate = { algorithm, per_minute: 2, burst: 2 };
+      for (const turned of [0, 200_000]) {
+        clock.turn(turned);
+        while ((await limiter.take('key', rate)) === 0);
+        const waitMs = limiter.knownWaitMs('key', rate);
+        ok(waitMs > 0);
+        await limiter.giveBack('key', rate);
+        equal(limiter.knownWaitMs('key', rate), 0);
+        equal(await limiter.take('key', rate), 0);
+        equal(await limiter.take('key', rate), waitMs);
+      }
+      await limiter.giveBack('unknown', rate);
+    });
+
+    check(`${algorithm}: a take that is given back counts nothing`, async (limiter, clock) => {
+      const rate = { algorithm, per_minute: 1, burst: 1 };
+      for (let taken = 0; taken < 5; taken += 1) {
+        equal(await limiter.take('key', rate), 0);
+        await limiter.giveBack('key', rate);
+        clock.turn(7);
+      }
+      equal(await limiter.take('key', rate), 0);
+      ok((await limiter.take('key', rate)) > 0);
+    });
+
     check(`${algorithm}: keys are counted by themselves`, async (limiter) => {
       const keys = ['one', 'other', '', 'a\0', '\ud800', '__proto__', 'k'.repeat(10_000)];
       for (const key of keys) equal(await limiter.take(key, one), 0);

@@ -8,6 +8,15 @@ export interface RateLimiter {
    * @throws E3812 when the count cannot be reached
    */
   take(key: string, rate: Rate): number | Promise<number>;
+  /**
+   * Ms for which it is known here that no call passes; 0 when that is not known. Asks no store.
+   */
+  knownWaitMs(key: string, rate: Rate): number;
+  /**
+   * Gives back what a call has just taken that does not run after all.
+   * @throws E3812 when the count cannot be reached
+   */
+  giveBack(key: string, rate: Rate): void | Promise<void>;
 }
 
 /** Counts that are kept until they are removed. */

@@ -7,6 +7,7 @@ import type { GivenDocument } from '../domain/document/given-document.ts';
 import type { GateDecision } from '../domain/invocation/gate-decision.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { KeptMembers } from '../domain/invocation/result-members.ts';
+import type { AskedFor } from '../domain/invocation/waiting-call.ts';
 import type { Caller, Principal } from '../domain/principal/principal.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
 import type { Executor, ExecutorOutcome } from '../executors/executor.port.ts';
@@ -93,6 +94,8 @@ export interface Fresh extends Partial<Noted> {
   readonly invocationId: string;
   /** The key under which the call runs once; absent when it has none. */
   readonly idempotencyKey?: string;
+  /** What its names stand for; absent when it has none. */
+  readonly asked?: AskedFor;
   /**
    * Present when the call has claimed an id or a key. Called once its row says that it runs: throws E3811 when a claim
    * is no longer the call's, because another call took it over or the database lost it, so that nothing of this call

@@ -56,6 +56,14 @@ export type WaitFor =
   | { readonly for: 'approval'; readonly approval: ApprovalRequest }
   | { readonly for: 'worker'; readonly confirmed: boolean; readonly question?: string; readonly approvedBy?: string };
 
+/** What the caller of a call with an id or a key asked for: a request that asks for the same repeats it. */
+export interface AskedFor {
+  /** Version, range or `latest`. */
+  readonly version: string;
+  /** SHA-256 over the canonical arguments, hex. */
+  readonly inputHash: string;
+}
+
 /**
  * An accepted call that runs later, with everything needed for that. It is in the row of the call until the call is
  * final, so that accepting it is one write (system design §4).
@@ -68,6 +76,8 @@ export interface WaitingCall {
   /** Claims of the caller. The token itself is not kept. */
   readonly claims: CapabilityClaims;
   readonly wait: WaitFor;
+  /** Beside the request, whose version is the one found, and whose arguments an approver may change. */
+  readonly asked?: AskedFor;
   /** The call that this one takes back. */
   readonly compensates?: string;
   /** Questions that its client can be asked while it runs, as MCP capabilities; absent: none. */

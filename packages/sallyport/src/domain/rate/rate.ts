@@ -122,5 +122,22 @@ export function takeRateOnce(held: RateState | undefined, rate: Rate, now: numbe
   return ALGORITHMS[rate.algorithm](held, rate, Math.max(now, held?.at ?? now));
 }
 
+/** What is left of a state when a call that has just taken does not run. */
+export function giveRateBack(held: RateState, { algorithm, per_minute, burst }: Rate): RateState {
+  switch (algorithm) {
+    case 'token_bucket':
+      return { ...held, amount: Math.min(burst, held.amount + 1) };
+    case 'leaky_bucket':
+      return { ...held, at: held.at - WINDOW_MS / per_minute };
+    case 'fixed_window':
+      return { ...held, amount: Math.max(0, held.amount - 1) };
+    case 'sliding_window': {
+      const [second, calls] = held.seconds.at(-1) ?? [0, 0];
+      const rest = held.seconds.slice(0, -1);
+      return { ...held, seconds: calls > 1 ? [...rest, [second, calls - 1]] : rest };
+    }
+  }
+}
+
 /** The wait in whole ms, rounded up: after it, and not before, a call passes. */
 export const wholeMs = (waitMs: number): number => (waitMs <= 0 ? 0 : Math.max(1, Math.ceil(waitMs)));

@@ -37,6 +37,18 @@ test('the files of a skill are kept under their paths, once, and only scripts ma
   expect(statSync(join(folder, 'deep/er/notes.md')).mode & 0o777).toBe(0o444);
 });
 
+test('EXE-08 two versions that differ in which files can be started have a folder each', async () => {
+  const files = skillFolders(root);
+  const later = { ...SKILL.config, scripts: [...SKILL.config.scripts, 'deep/er/notes.md'] };
+  const modes: number[] = [];
+  for (const version of [SKILL.config, later, SKILL.config]) {
+    await files.keep('acme', version, SKILL.contents);
+    const folder = (await files.folderOf('acme', version)) as string;
+    modes.push(statSync(join(folder, 'deep/er/notes.md')).mode & 0o777);
+  }
+  expect(modes).toEqual([0o444, 0o555, 0o444]);
+});
+
 test('a folder that was damaged is not the skill, and is mended', async () => {
   const files = skillFolders(root);
   await files.keep('acme', SKILL.config, SKILL.contents);

@@ -21,7 +21,7 @@ export interface SkillFolderParts {
 }
 
 /**
- * Keeps each skill as a folder named by its tenant and the hash of its list of files, below `root`, which is created
+ * Keeps each skill as a folder named by its tenant and the hash of its list of files and scripts, below `root`, which is created
  * with the first. A folder is written aside and then renamed, so that it is complete or absent; each read checks the
  * contents against the hashes. The shared storage is authoritative; folders are copies of it, made where they are missing
  * or were changed.
@@ -104,10 +104,14 @@ async function putWithRoom(
   }
 }
 
-/** Key of a set of files by their paths and contents, independent of order. Tenants never share a folder. */
-function keyOf(tenantId: string, { files }: SkillPackage): string {
+/**
+ * Key of a set of files by their paths, contents and whether they can be started, independent of order. Tenants never
+ * share a folder.
+ */
+function keyOf(tenantId: string, { files, scripts }: SkillPackage): string {
+  const startable = new Set(scripts);
   const list = files
-    .map(({ path, sha256: hash }) => `${hash} ${path}`)
+    .map(({ path, sha256: hash }) => `${startable.has(path) ? 'script ' : ''}${hash} ${path}`)
     .sort()
     .join('\n');
   return sha256(`${sha256(tenantId)}\n${list}`);

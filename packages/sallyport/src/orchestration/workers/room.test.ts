@@ -9,6 +9,7 @@ import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import { createNativeExecutor } from '../../executors/native/native-executor.ts';
 import type { RateLimiter } from '../../external/rate-limiter.port.ts';
+import { memoryRateLimiter } from '../../storage/memory/memory-rate-limiter.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { instance, LATER, over, type Shared, sharedMemory, until } from './workers.fixture.ts';
 
@@ -32,6 +33,7 @@ const FAR = 4_102_444_800_000;
 /** Refuses a token to the first `times` calls. */
 function busy(times: number): RateLimiter & { asked: number } {
   return {
+    ...memoryRateLimiter(),
     asked: 0,
     take() {
       this.asked += 1;
@@ -166,7 +168,7 @@ describe('an accepted call for which there is no room when its turn comes', () =
         fc.integer({ min: 1, max: 3 }),
         async (moments, kinds, perAgent) => {
           const left = [...moments];
-          const rateLimiter: RateLimiter = { take: () => (left.shift() === true ? 1 : 0) };
+          const rateLimiter: RateLimiter = { ...memoryRateLimiter(), take: () => (left.shift() === true ? 1 : 0) };
           const shared = sharedMemory();
           const made = await instance('one', shared, { callsPerAgentMax: perAgent }, { parts: { rateLimiter } });
           await made.workers.start();

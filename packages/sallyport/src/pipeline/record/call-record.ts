@@ -124,6 +124,7 @@ function waitingOf(
     tool: { toolId: tool.manifest.tool_id, contentHash: tool.contentHash },
     claims,
     wait: waits,
+    ...(call.asked === undefined ? {} : { asked: call.asked }),
     ...(call.compensates === undefined ? {} : { compensates: call.compensates }),
     ...(serverTask === undefined ? {} : { serverTask }),
     ...(call.caller.questions === undefined ? {} : { questions: call.caller.questions }),

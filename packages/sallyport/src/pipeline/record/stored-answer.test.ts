@@ -1,3 +1,4 @@
+import { isFailure } from '@sallyport/std/error/failure';
 import { sha256 } from '@sallyport/std/sha256';
 import { expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
@@ -7,7 +8,12 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
-import { changedAnswer } from './stored-answer.ts';
+import { storedAnswer } from './stored-answer.ts';
+
+const changedAnswer = async (...given: Parameters<typeof storedAnswer>) => {
+  const answer = await storedAnswer(...given);
+  return isFailure(answer) ? answer : undefined;
+};
 
 const keyed = { tool_id: 'pay', parameters: { n: 1 }, execution_options: { idempotency_key: 'k' } };
 

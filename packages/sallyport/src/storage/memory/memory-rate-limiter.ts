@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '@sallyport/std/clock';
-import { type Rate, type RateState, takeRateOnce, wholeMs } from '../../domain/rate/rate.ts';
+import { giveRateBack, type Rate, type RateState, takeRateOnce, wholeMs } from '../../domain/rate/rate.ts';
 import type { RateLimiter } from '../../external/rate-limiter.port.ts';
 
 /** Default number of keys held at once; some 20 MB. */
@@ -17,15 +17,22 @@ export function memoryRateLimiter(
 ): RateLimiter & { take(key: string, rate: Rate): number } {
   const { clock = systemClock, keysMax = KEYS_MAX } = options;
   const states = new Map<string, RateState>();
+  const placeOf = (key: string, rate: Rate): string => `${rate.algorithm}\n${key}`;
   return {
     take(key, rate) {
       const now = clock.monotonic();
-      const place = `${rate.algorithm}\n${key}`;
+      const place = placeOf(key, rate);
       const held = states.get(place);
       if (held === undefined && states.size >= keysMax) makeRoom(states, now);
       const { state, waitMs } = takeRateOnce(held, rate, now);
       states.set(place, state);
       return wholeMs(waitMs);
+    },
+    knownWaitMs: (key, rate) => wholeMs(takeRateOnce(states.get(placeOf(key, rate)), rate, clock.monotonic()).waitMs),
+    giveBack(key, rate) {
+      const place = placeOf(key, rate);
+      const held = states.get(place);
+      if (held !== undefined) states.set(place, giveRateBack(held, rate));
     },
   };
 }

@@ -89,6 +89,7 @@ describe('the bound of a service', () => {
   test('EXT-02 is counted by the algorithm that it names, else by that of the settings, with a burst of 10 if it names none', async () => {
     const taken: Rate[] = [];
     const noting: RateLimiter = {
+      ...memoryRateLimiter(),
       take(_key, rate) {
         taken.push(rate);
         return 0;
@@ -104,14 +105,33 @@ describe('the bound of a service', () => {
   });
 
   test('EXT-02 a limiter that fails lets nothing pass', async () => {
-    const failing: RateLimiter = { take: () => Promise.reject(new ToolLayerError('E3812', 'Away.')) };
+    const away = () => Promise.reject(new ToolLayerError('E3812', 'Away.'));
+    const failing: RateLimiter = { ...memoryRateLimiter(), take: away };
     const tool = http('a', 'https://api.example.com');
     expect(await bench({}, failing)(tool)).toEqual(['E3812', 'Away.']);
   });
 
+  test.each(['known', 'found out'])(
+    'EXT-02 that refuses a call leaves the others uncounted, where its refusal is %s',
+    async (how) => {
+      const memory = memoryRateLimiter();
+      const limiter: RateLimiter = how === 'known' ? memory : { ...memory, knownWaitMs: () => 0 };
+      const rate_limit = { per_minute: 60, burst: 2 };
+      const take = bench({ apiRate: ONE }, limiter);
+      const limited = (base_url: string) => ({
+        ...http('a', base_url, { execution_config: { rate_limit } }),
+        overrides: { rate_limit },
+      });
+      expect(await take(http('b', 'https://api.example.com'))).toBe('taken');
+      for (let refused = 0; refused < 5; refused += 1)
+        expect(await take(limited('https://api.example.com'))).toEqual(SPENT);
+      expect(await take(limited('https://api.example.org'))).toBe('taken');
+    },
+  );
+
   test('the same holds over a limiter that answers later', async () => {
     const memory = memoryRateLimiter();
-    const later: RateLimiter = { take: async (key, limit) => memory.take(key, limit) };
+    const later: RateLimiter = { ...memory, take: async (key, limit) => memory.take(key, limit) };
     const take = bench({ apiRate: ONE }, later);
     const tool = http('a', 'https://api.example.com', { execution_config: { rate_limit: PLENTY } });
     expect([await take(tool), await take(tool)]).toEqual(['taken', SPENT]);

@@ -4,6 +4,7 @@ import { type Failure, failure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { RateLimit } from '../../../../api/schemas/tool-manifest.ts';
 import { ownerNames } from '../../../domain/invocation/call-owner.ts';
+import type { Rate } from '../../../domain/rate/rate.ts';
 import type { Resolved } from '../../call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { calledApiOf } from './called-api.ts';
@@ -38,15 +39,29 @@ export async function takeServiceRate(parts: Parts, tenantId: string, service: s
   return limit === undefined ? undefined : takeAll(parts, [ofService(tenantId, service, limit)]);
 }
 
+/** A call that one limit refuses counts against none: what it took of those before is given back. */
 async function takeAll({ rateLimiter, limits }: Parts, all: readonly Counted[]): Promise<Failure | undefined> {
-  for (const counted of all) {
-    const { per_minute, burst = BURST, algorithm = limits.rateAlgorithm } = counted.limit;
-    try {
-      const waitMs = await rateLimiter.take(counted.key, { algorithm, per_minute, burst });
-      if (waitMs > 0) return spent(counted, waitMs);
-    } catch (thrown) {
-      return failureOf(thrown);
+  const rateOf = ({ limit }: Counted): Rate => {
+    const { per_minute, burst = BURST, algorithm = limits.rateAlgorithm } = limit;
+    return { algorithm, per_minute, burst };
+  };
+  for (const counted of all.slice(1)) {
+    const waitMs = rateLimiter.knownWaitMs(counted.key, rateOf(counted));
+    if (waitMs > 0) return spent(counted, waitMs);
+  }
+  const taken: Counted[] = [];
+  const refused = async (failed: Failure): Promise<Failure> => {
+    for (const each of taken) await rateLimiter.giveBack(each.key, rateOf(each));
+    return failed;
+  };
+  try {
+    for (const counted of all) {
+      const waitMs = await rateLimiter.take(counted.key, rateOf(counted));
+      if (waitMs > 0) return await refused(spent(counted, waitMs));
+      taken.push(counted);
     }
+  } catch (thrown) {
+    return failureOf(thrown);
   }
   return undefined;
 }

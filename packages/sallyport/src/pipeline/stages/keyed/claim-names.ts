@@ -1,4 +1,4 @@
-import { type Failure, failure } from '@sallyport/std/error/failure';
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Warning } from '../../../../api/schemas/invocation.ts';
 import { isOwner } from '../../../domain/invocation/call-owner.ts';
@@ -9,7 +9,7 @@ import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
 import { mayHaveRow, type OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { retryWhileUnavailable } from '../../record/retry-while-unavailable.ts';
-import { changedAnswer } from '../../record/stored-answer.ts';
+import { storedAnswer } from '../../record/stored-answer.ts';
 import type { EarlierAnswer } from '../../stage.ts';
 import { asSettled } from './as-settled.ts';
 import { type CallName, nameTaken } from './call-names.ts';
@@ -200,10 +200,13 @@ async function earlierCall(
 }
 
 /** The answer from a row; refused when the row differs from the audit of the call. */
-const answerWith = async (
+async function answerWith(
   parts: ClaimParts,
   { row, answer }: Extract<EarlierCall, { readonly answer: unknown }>,
-): Promise<Failure | EarlierAnswer> => (await changedAnswer(parts, row, answer)) ?? { answered: answer };
+): Promise<Failure | EarlierAnswer> {
+  const answered = await storedAnswer(parts, row, answer);
+  return isFailure(answered) ? answered : { answered };
+}
 
 /**
  * Frees the names of a first call that was refused, or cancelled by its caller, before anything of it ran: its refusal

@@ -2,7 +2,7 @@ import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { Admitted, Authorized, CallRequest, Fresh, Noted, Resolved, Validated } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { Stage, StageEnd } from '../../stage.ts';
-import { type CallName, callNames } from './call-names.ts';
+import { type CallNames, callNames } from './call-names.ts';
 import { type ClaimParts, claimNames, keepNames } from './claim-names.ts';
 
 type Needs = CallRequest & Noted & Admitted & Resolved & Validated & Authorized;
@@ -20,34 +20,30 @@ export function reuse(parts: ClaimParts): Stage<Needs, Fresh> {
     async run(call, ongoing) {
       const { tenantId } = call.principal;
       if (!running.add(tenantId, call.invocationId, ongoing)) return underWay(call.invocationId);
-      const names = callNames(call);
-      if (names.length === 0) return { fresh: true, invocationId: call.invocationId };
+      const named = callNames(call, ongoing.resumed?.waiting.asked);
+      if (named === undefined) return { fresh: true, invocationId: call.invocationId };
       if (ongoing.resumed !== undefined) {
-        const kept = await keepNames(parts, call, ongoing, names);
-        return isFailure(kept) ? kept : freshUnder(names, kept);
+        const kept = await keepNames(parts, call, ongoing, named.names);
+        return isFailure(kept) ? kept : freshUnder(named, kept);
       }
-      return claim(parts, call, ongoing, names);
+      return claim(parts, call, ongoing, named);
     },
   };
 }
 
-async function claim(
-  parts: ClaimParts,
-  call: Needs,
-  ongoing: OngoingCall,
-  names: readonly CallName[],
-): Promise<StageEnd<Fresh>> {
+async function claim(parts: ClaimParts, call: Needs, ongoing: OngoingCall, named: CallNames): Promise<StageEnd<Fresh>> {
   const warnings = [...call.warnings];
-  const claimed = await claimNames(parts, call, ongoing, names, warnings);
+  const claimed = await claimNames(parts, call, ongoing, named.names, warnings);
   if (isFailure(claimed)) return { refused: claimed, established: { warnings } };
   if ('answered' in claimed) return claimed;
   parts.running.rename(ongoing, call.principal.tenantId, claimed.invocationId);
-  return { ...freshUnder(names, claimed), warnings };
+  return { ...freshUnder(named, claimed), warnings };
 }
 
-function freshUnder(names: readonly CallName[], claimed: Pick<Fresh, 'invocationId' | 'confirmClaims'>): Fresh {
+function freshUnder({ names, asked }: CallNames, claimed: Pick<Fresh, 'invocationId' | 'confirmClaims'>): Fresh {
+  const fresh = { fresh: true, asked, ...claimed } as const;
   const key = names.find(({ kind }) => kind !== 'id')?.shown;
-  return key === undefined ? { fresh: true, ...claimed } : { fresh: true, ...claimed, idempotencyKey: key };
+  return key === undefined ? fresh : { ...fresh, idempotencyKey: key };
 }
 
 const underWay = (invocationId: string): Failure => failure('E3802', `The call ${invocationId} is under way already.`);

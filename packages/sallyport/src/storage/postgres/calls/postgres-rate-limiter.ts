@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 import { type Rate, wholeMs } from '../../../domain/rate/rate.ts';
 import type { StoredRates } from '../../../external/rate-limiter.port.ts';
 import { inDatabase } from '../database-error.ts';
-import { RATE_STATEMENTS } from './rate-statements.ts';
+import { RATE_STATEMENTS, rateBack } from './rate-statements.ts';
 
 /** Most refused keys that an instance remembers until a call of theirs can pass. */
 const REFUSED_MAX = 10_000;
@@ -38,13 +38,15 @@ export function postgresRateLimiter(pool: Pool, { clock }: PostgresRateLimiterOp
   const { monotonic } = clock ?? systemClock;
   const refusals = new LRUCache<string, Refusal>({ max: REFUSED_MAX });
   const now = (): number | null => clock?.now() ?? null;
+  const knownMs = (hash: string, rate: Rate): number => {
+    const refusal = refusals.get(hash);
+    return refusal !== undefined && isSame(refusal.rate, rate) ? wholeMs(refusal.until - monotonic()) : 0;
+  };
   return {
     async take(key, rate) {
-      // A key may be longer than an index entry, and hold what a column cannot.
-      const hash = sha256(JSON.stringify([rate.algorithm, key]));
-      const refusal = refusals.get(hash);
-      const leftMs = refusal !== undefined && isSame(refusal.rate, rate) ? refusal.until - monotonic() : 0;
-      if (leftMs > 0) return wholeMs(leftMs);
+      const hash = hashOf(key, rate);
+      const leftMs = knownMs(hash, rate);
+      if (leftMs > 0) return leftMs;
       const values = [hash, rate.per_minute, rate.burst, now()];
       const waitMs = await inDatabase('count the call against its rate limit', async () => {
         const { rows } = await pool.query<{ wait_ms: number }>({ ...RATE_STATEMENTS[rate.algorithm], values });
@@ -55,10 +57,23 @@ export function postgresRateLimiter(pool: Pool, { clock }: PostgresRateLimiterOp
       if (waitMs > 0) refusals.set(hash, { rate, until: monotonic() + waitMs });
       return waitMs;
     },
+    knownWaitMs: (key, rate) => knownMs(hashOf(key, rate), rate),
+    async giveBack(key, rate) {
+      const hash = hashOf(key, rate);
+      // What others were refused for can pass now.
+      refusals.delete(hash);
+      const values = [hash, rate.per_minute, rate.burst];
+      await inDatabase('give back what a call took of its rate limit', () =>
+        pool.query({ ...rateBack(rate.algorithm), values }),
+      );
+    },
     forget: (limit) =>
       inDatabase('forget old counts of rates', async () => (await pool.query(FORGET, [limit, now()])).rowCount ?? 0),
   };
 }
+
+/** A key may be longer than an index entry, and hold what a column cannot. */
+const hashOf = (key: string, { algorithm }: Rate): string => sha256(JSON.stringify([algorithm, key]));
 
 /** Refusals are kept by algorithm and key. */
 const isSame = (one: Rate, other: Rate): boolean => one.per_minute === other.per_minute && one.burst === other.burst;

@@ -118,10 +118,27 @@ returning wait_ms`;
   return { name: `sallyport-take-${algorithm}`, text };
 }
 
-/** The statement of each algorithm. */
+/** The take of each algorithm. */
 export const RATE_STATEMENTS: Readonly<Record<RateAlgorithm, RateStatement>> = {
   token_bucket: statementOf('token_bucket'),
   leaky_bucket: statementOf('leaky_bucket'),
   fixed_window: statementOf('fixed_window'),
   sliding_window: statementOf('sliding_window'),
 };
+
+/** How an algorithm gives back what was taken last; a second without a call left counts none. */
+const BACK: Readonly<Record<RateAlgorithm, string>> = {
+  token_bucket: `amount = least(${BURST}, amount + 1)`,
+  leaky_bucket: `at = at - make_interval(secs => ${WINDOW_MS / 1000} / ${PER_MINUTE})`,
+  fixed_window: 'amount = greatest(0, amount - 1)',
+  sliding_window: 'calls[cardinality(calls)] = calls[cardinality(calls)] - 1',
+};
+
+/** Gives back what was taken: $1 hash of the key, $2 calls a minute, $3 burst. */
+export const rateBack = (algorithm: RateAlgorithm): RateStatement => ({
+  name: `sallyport-give-back-${algorithm}`,
+  text: `
+with quick as materialized (select set_config('synchronous_commit', 'off', true))
+update sallyport.rate_counts set ${BACK[algorithm]} from quick
+where key_hash = $1 and ${PER_MINUTE} > 0 and ${BURST} >= 1`,
+});

@@ -180,9 +180,10 @@ async function throughProbe(
     const health = await probeHealth(parts.outbound, probe, call.grant.network, ongoing.controller.signal);
     isOver = health.is !== 'unknown';
     const end = health.is === 'well' ? 'success' : health.is === 'ill' ? 'unhealthy' : 'nothing';
-    await report(parts, passing, { end, durationMs: parts.clock.monotonic() - begunAt });
+    const change = await report(parts, passing, { end, durationMs: parts.clock.monotonic() - begunAt });
     if (health.is === 'unknown') return health.refused;
-    if (health.is === 'ill') return probeFailed(use.name, health.why, use.terms.waitMs);
+    // Without a change somebody has set the circuit meanwhile, and that counts.
+    if (health.is === 'ill' && change !== undefined) return probeFailed(use.name, health.why, use.terms.waitMs);
   } finally {
     if (isOver) probes.delete(key);
     else probes.set(key, 'due');
@@ -199,21 +200,32 @@ async function answered(parts: CircuitParts, passing: Passing, answer: CircuitAn
   ongoing.toolRun.holdPermit(answer);
   // Only a trial permit has to be given back.
   if (answer.trial === undefined) return undefined;
-  ongoing.undo.defer(() => report(parts, passing, { end: 'nothing', durationMs: 0 }));
+  ongoing.undo.defer(async () => {
+    await report(parts, passing, { end: 'nothing', durationMs: 0 });
+  });
   if (answer.change !== undefined) await note(parts, passing, answer.change);
   return undefined;
 }
 
-/** Reports an attempt once for each permit: a later report finds none. Never rejects. */
-async function report(parts: CircuitParts, passing: Passing, attempt: EndedAttempt): Promise<void> {
+/**
+ * Reports an attempt once for each permit: a later report finds none. Never rejects.
+ * @returns how it changed the circuit
+ */
+async function report(
+  parts: CircuitParts,
+  passing: Passing,
+  attempt: EndedAttempt,
+): Promise<CircuitChange | undefined> {
   const { use, call, ongoing } = passing;
   const permit = ongoing.toolRun.returnPermit(attempt.end === 'failure');
-  if (permit === undefined) return;
+  if (permit === undefined) return undefined;
   try {
     const change = await parts.store.report(call.principal.tenantId, use.name, permit, attempt);
     if (change !== undefined) await note(parts, passing, change);
+    return change;
   } catch (thrown) {
     lostReport(parts, use.name, thrown);
+    return undefined;
   }
 }
 

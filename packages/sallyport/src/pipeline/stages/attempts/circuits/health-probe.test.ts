@@ -123,6 +123,22 @@ describe('the probe of a circuit that becomes half open', () => {
     expect([await codeOf(), probed()]).toEqual([undefined, 1]);
   });
 
+  test.each([
+    ['closed', undefined],
+    ['forced_open', 'E3401'],
+  ] as const)(
+    'CIR-05.2 that fails after a person has set the circuit to %s does not say that it stays open',
+    async (set, code) => {
+      const { open, attempt, answer, circuits, state } = probedCircuits();
+      await open();
+      answer(async (...given) => {
+        await circuits.set('acme', NAME, set, { set_by: 'ann' });
+        return answering(503)(...given);
+      });
+      expect([(await attempt().take())?.code, await state()]).toEqual([code, set]);
+    },
+  );
+
   test('CIR-05.2 as slow as the circuit allows no call to be does not close it', async () => {
     const { open, attempt, answer, turn, state, events } = probedCircuits({ terms: { ...TERMS, trialCalls: 1 } });
     await open();
