@@ -99,6 +99,7 @@ async function prepare(mounted: string): Promise<readonly (() => Promise<unknown
     () => layer.ask('availability.set', { tool_id: 'pay', available: true }, LOCAL),
     () => layer.ask('upstreams.accept', { name: 'accepted', tool: 'changed' }, LOCAL),
     () => layer.ask('upstreams.reject', { name: 'rejected', tool: 'changed' }, LOCAL),
+    () => layer.ask('upstreams.add', { upstream: { name: 'added', transport, disabled: true } }, LOCAL),
     () => layer.ask('upstreams.enable', { name: 'switched' }, LOCAL),
     () => layer.ask('upstreams.remove', { name: 'removed' }, LOCAL),
   ];

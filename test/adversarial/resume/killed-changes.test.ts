@@ -89,6 +89,7 @@ const TOLD = [
   'ai.agent.registry.changed availability-set',
   'ai.agent.registry.changed tools-accepted',
   'ai.agent.registry.changed tools-rejected',
+  'ai.agent.registry.changed upstream-added',
   'ai.agent.registry.changed upstream-enabled',
   'ai.agent.registry.changed upstream-removed',
   'ai.agent.registry.changed view-put',
@@ -102,11 +103,12 @@ test('AUD-07.5 a layer that is killed between its changes and their events tells
   mkdirSync(mounted);
   const { child, ended, refused, changes } = await start('one', mounted);
   expect(changes).toBe(TOLD.length - 1);
-  const before = new Set((await eventsSaid()).map(({ id }) => id));
+  let before = new Set<string>();
   // Nothing enters the audit while the test has this lock; everything else is written.
   const lock = await clientOf(server.connection);
   try {
     await lock.query('begin; lock table sallyport.audit_events in exclusive mode');
+    before = new Set((await eventsSaid()).map(({ id }) => id));
     child.stdin?.write('go\n');
     await expect.poll(async () => refused.length > 0 || (await kept()).length, WAITING).toBe(TOLD.length);
     child.kill('SIGKILL');

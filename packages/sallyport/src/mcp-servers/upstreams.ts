@@ -87,7 +87,7 @@ export interface Upstreams extends UpstreamCalls, UpstreamOffers {
    * @returns false when one of that name exists
    * @throws E3102 when the tenant has as many as it may
    */
-  keep(tenantId: string, definition: UpstreamDefinition): Promise<boolean>;
+  keep(tenantId: string, definition: UpstreamDefinition, events?: UpstreamSwitch['events']): Promise<boolean>;
   /**
    * Ends it, and unless it is disabled starts it again in the background.
    * @returns undefined when none of that name exists
@@ -189,7 +189,7 @@ class OwnUpstreams implements Upstreams {
       try {
         const listing = definition.disabled === true ? NO_TOOLS : await upstream.connect(operator);
         if (this.#closed) throw closedDown();
-        await this.#parts.store.put({ tenantId, definition });
+        await this.#parts.store.put({ tenantId, definition }, operator.events);
         const old = known.get(name);
         known.set(name, upstream);
         if (old !== undefined) await this.#end(old);
@@ -201,13 +201,13 @@ class OwnUpstreams implements Upstreams {
     });
   }
 
-  keep(tenantId: string, definition: UpstreamDefinition): Promise<boolean> {
+  keep(tenantId: string, definition: UpstreamDefinition, events?: UpstreamSwitch['events']): Promise<boolean> {
     return this.#inTurn(turnOf(tenantId, definition.name), async () => {
       if (this.#closed) throw closedDown();
       const known = this.#ofTenant(tenantId);
       if (known.has(definition.name)) return false;
       this.#checkRoom(known);
-      await this.#parts.store.put({ tenantId, definition });
+      await this.#parts.store.put({ tenantId, definition }, events);
       this.#begin(tenantId, definition);
       return true;
     });
