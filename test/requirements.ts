@@ -898,6 +898,7 @@ const AUD: Rows = {
     'complete by construction: every accepted invocation has a first and a last event',
     '`audit verify` finds gaps',
     'the chain head can be anchored outside',
+    'no change of an operator stands without its event, and no event says one that does not, whenever the layer is killed',
   ],
   'AUD-08': [
     'Usage accounting per tenant, agent, tool and session from the same events',

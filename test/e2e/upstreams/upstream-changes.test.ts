@@ -156,7 +156,8 @@ test('REG-09.1 REG-09.5 REG-09.6 a changed definition is refused until an operat
   await expect(layer.ask('upstreams.accept', { name: 'up', tool: 'a' }, CALLER)).rejects.toMatchObject({
     code: 'E3809',
   });
-  expect(await changesOf(layer)).toEqual(['imported', 'tools-quarantined', 'tools-accepted', 'deprecated']);
+  const changes = ['upstream-added', 'imported', 'tools-quarantined', 'tools-accepted', 'deprecated'];
+  expect(await changesOf(layer)).toEqual(changes);
 });
 
 test('REG-09.6 quarantine outlives a restart, a rejected change stays refused, and the accepted definition lifts it', async () => {
@@ -188,7 +189,8 @@ test('REG-09.6 quarantine outlives a restart, a rejected change stays refused, a
   await until(async () => (await waiting(third)).length === 0);
   expect(await codeOf(third, 'up__a')).toBe('success');
   expect(await listed(third)).toEqual(['up__a', 'up__b']);
-  expect(await changesOf(third)).toEqual(['imported', 'tools-quarantined', 'tools-rejected', 'tools-restored']);
+  const changes = ['upstream-added', 'imported', 'tools-quarantined', 'tools-rejected', 'tools-restored'];
+  expect(await changesOf(third)).toEqual(changes);
 });
 
 test('REG-09.7 hidden instructions are flagged at once, and all of them have to be accepted by name', async () => {

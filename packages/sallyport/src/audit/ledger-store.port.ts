@@ -2,6 +2,7 @@ import type { AuditQuery } from '../../api/schemas/audit.ts';
 import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
 import type { LifecycleState } from '../../api/schemas/invocation.ts';
 import type { ChainedEvent } from '../domain/event/chained-event.ts';
+import type { EventDraft } from '../domain/event/event-draft.ts';
 import type { CallKey } from '../domain/invocation/call-key.ts';
 import type { CallOwner } from '../domain/invocation/call-owner.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
@@ -110,6 +111,19 @@ export interface Forgotten {
   readonly forgotten: number;
   /** Cursor of the next page; absent on the last one. */
   readonly next?: Pick<InvocationRecord, 'acceptedAt' | 'tenantId' | 'invocationId'>;
+}
+
+/** Events that stores kept with their changes, and that may not be on record yet (`EventsOf`). */
+export interface UnrecordedEvents {
+  /** Removes events that are on record. Idempotent. */
+  remove(ids: readonly string[]): Promise<void>;
+  /**
+   * Gives events that were kept longer than `olderThanMs` ago to `record`, the oldest first, and removes them once that
+   * resolves. Those that are on record already are only removed. One caller at a time is given any, over all instances;
+   * the others resolve at once.
+   * @returns how many were given
+   */
+  recordLeft(olderThanMs: number, record: (events: readonly EventDraft[]) => Promise<void>): Promise<number>;
 }
 
 /** Reads from the key store which calls hold an idempotency key. */

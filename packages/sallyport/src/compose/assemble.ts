@@ -125,7 +125,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   opened.use(quarantine.follow(FOLLOW_MS));
   opened.use(registry.follow(FOLLOW_MS));
   opened.use(upstreams.followStore(FOLLOW_MS));
-  opened.use(followUnrecorded({ registry, ledger, clock, log }));
+  opened.use(followUnrecorded({ ...storage.database, registry, ledger, clock, log }));
   // Opened after the tools were read, so that only later changes are indexed in the background.
   const toolSearch = await openSearch({ settings, clock, log, database: storage.database, registry, embedder });
   opened.defer(() => toolSearch.close());

@@ -1,4 +1,5 @@
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
+import type { EventsOf } from '../domain/event/events-of.ts';
 
 /** What a key grants: the claims of a token without its times. */
 export type GrantedClaims = Omit<CapabilityClaims, 'exp' | 'iat' | 'iss' | 'jti'>;
@@ -35,9 +36,14 @@ export interface ChangedApiKeys {
 /** Durable store of API keys. Every method is safe for concurrent use by several instances. */
 export interface ApiKeyStore {
   /** Adds a key with a new id and hash. */
-  insert(key: StoredApiKey): Promise<void>;
+  insert(key: StoredApiKey, events?: EventsOf<StoredApiKey>): Promise<void>;
   /** Revokes a key; the first revocation counts. Undefined when the tenant has no key with this id. */
-  revoke(tenantId: string, id: string, atMs: number): Promise<StoredApiKey | undefined>;
+  revoke(
+    tenantId: string,
+    id: string,
+    atMs: number,
+    events?: EventsOf<StoredApiKey>,
+  ): Promise<StoredApiKey | undefined>;
   /**
    * Keys of every tenant that were created or revoked after a revision; all of them for 0. No change is ever missed.
    */

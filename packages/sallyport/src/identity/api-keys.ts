@@ -5,6 +5,7 @@ import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
+import type { EventsOf } from '../domain/event/events-of.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { ApiKeyStore, GrantedClaims, StoredApiKey } from './api-keys.port.ts';
 import { failedKeyLimit } from './follow/failed-key-limit.ts';
@@ -69,9 +70,12 @@ export interface ApiKeys extends AsyncDisposable {
    * Creates a key. `key` is returned only here; only its hash is stored.
    * @throws ToolLayerError E3810 beyond {@link API_KEYS_MAX}; E3812 when it cannot be stored
    */
-  create(request: NewApiKey): Promise<{ readonly key: string; readonly stored: StoredApiKey }>;
+  create(
+    request: NewApiKey,
+    events?: EventsOf<StoredApiKey>,
+  ): Promise<{ readonly key: string; readonly stored: StoredApiKey }>;
   /** Undefined when the tenant has no key with this id. */
-  revoke(tenantId: string, id: string): Promise<StoredApiKey | undefined>;
+  revoke(tenantId: string, id: string, events?: EventsOf<StoredApiKey>): Promise<StoredApiKey | undefined>;
   /** A tenant's keys, newest first. */
   list(tenantId: string): Promise<readonly StoredApiKey[]>;
   /** Why the store cannot be followed now; undefined when it can. */
@@ -129,9 +133,9 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
       return isFailure(known) ? known : known.claims;
     },
     isRevoked: ({ iss, jti }) => iss === API_KEY_ISSUER && jti !== undefined && state.revoked.has(jti),
-    create: (request) => create(state, request),
-    async revoke(tenantId, id) {
-      const revoked = await store.revoke(tenantId, id, clock.now());
+    create: (request, events) => create(state, request, events),
+    async revoke(tenantId, id, events) {
+      const revoked = await store.revoke(tenantId, id, clock.now(), events);
       if (revoked !== undefined) take(state, revoked);
       onLook();
       return revoked;
@@ -170,14 +174,14 @@ function identify(state: State, presented: string): CapabilityClaims | Failure {
   return claims;
 }
 
-async function create(state: State, request: NewApiKey) {
+async function create(state: State, request: NewApiKey, events?: EventsOf<StoredApiKey>) {
   const tenantId = request.claims.tenant_id;
   if ((await state.store.list(tenantId)).length >= API_KEYS_MAX) {
     const message = `The tenant has ${API_KEYS_MAX} API keys, which is the most. Revoked ones leave after 30 days.`;
     throw new ToolLayerError('E3810', message);
   }
   const made = newKey(request, state.clock.now());
-  await state.store.insert(made.stored);
+  await state.store.insert(made.stored, events);
   take(state, made.stored);
   return made;
 }

@@ -1,3 +1,5 @@
+import type { EventsOf } from '../domain/event/events-of.ts';
+
 /** Scope of a revocation: one token, the tokens of an agent, or those of the whole tenant. */
 export type RevocationKind = 'token' | 'agent' | 'tenant';
 
@@ -35,9 +37,9 @@ export interface RevocationStore {
    * Adds a revocation. An active one of the same tenant, kind and subject is widened to cover both and keeps its id.
    * @returns the resulting revocation
    */
-  put(revocation: StoredRevocation): Promise<StoredRevocation>;
+  put(revocation: StoredRevocation, events?: EventsOf<StoredRevocation>): Promise<StoredRevocation>;
   /** Lifts a revocation. Undefined when the tenant has none with this id, or it was lifted before. */
-  lift(tenantId: string, id: string): Promise<StoredRevocation | undefined>;
+  lift(tenantId: string, id: string, events?: EventsOf<StoredRevocation>): Promise<StoredRevocation | undefined>;
   /** Revocations of every tenant that changed after a revision; all of them for 0. No change is ever missed. */
   changedSince(revision: number): Promise<ChangedRevocations>;
   /** A tenant's active revocations, latest first, and their number. */

@@ -3,6 +3,7 @@ import type { Clock } from '@sallyport/std/clock';
 import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
+import type { EventsOf } from '../domain/event/events-of.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createFollower } from './follow/follower.ts';
 import { revocationIndex } from './follow/revocation-index.ts';
@@ -65,9 +66,9 @@ export interface Revocations extends AsyncDisposable {
   /** Second before which an agent's tokens count as revoked; infinite for all of them, 0 for none. */
   issuedBefore(tenantId: string, agentDid: string): number;
   /** @throws ToolLayerError E3810 beyond the most single tokens; E3812 when it cannot be stored */
-  revoke(revocation: NewRevocation): Promise<StoredRevocation>;
+  revoke(revocation: NewRevocation, events?: EventsOf<StoredRevocation>): Promise<StoredRevocation>;
   /** Lifts a revocation; undefined when the tenant has none with this id. */
-  lift(tenantId: string, id: string): Promise<StoredRevocation | undefined>;
+  lift(tenantId: string, id: string, events?: EventsOf<StoredRevocation>): Promise<StoredRevocation | undefined>;
   /** A tenant's revocations, latest first. */
   list(tenantId: string, limit: number, offset: number): ReturnType<RevocationStore['list']>;
   /** Why the store cannot be followed now; undefined when it can. */
@@ -97,17 +98,17 @@ export function createRevocations(parts: RevocationParts): Revocations {
     },
     isRevoked: index.isRevoked,
     issuedBefore: index.issuedBefore,
-    async revoke(revocation) {
+    async revoke(revocation, events) {
       const isFull = () => revocation.kind === 'token' && index.size() >= tokensMax;
       if (isFull()) await prune(parts, index.prune, EXPIRED_KEPT_WHEN_FULL_MS);
       if (isFull()) throw tooMany(tokensMax);
-      const kept = await store.put(storedOf(revocation, clock.now()));
+      const kept = await store.put(storedOf(revocation, clock.now()), events);
       index.add(kept);
       onLook();
       return kept;
     },
-    async lift(tenantId, id) {
-      const lifted = await store.lift(tenantId, id);
+    async lift(tenantId, id, events) {
+      const lifted = await store.lift(tenantId, id, events);
       // The store decides: another instance may have revoked the same again.
       if (lifted !== undefined) await follower.lookAfresh();
       return lifted;

@@ -1,5 +1,6 @@
 import type { UpstreamDefinition, UpstreamStatus } from '../../api/schemas/upstream.ts';
 import type { CheckDocument } from '../domain/document/given-document.ts';
+import type { EventsOf } from '../domain/event/events-of.ts';
 import type { LogMessage } from '../domain/invocation/log-message.ts';
 import type { Principal } from '../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
@@ -87,6 +88,12 @@ export type OffersHeldAt = (
   change: 'tools-quarantined' | 'tools-restored',
   offers: readonly UpstreamTool[],
 ) => void;
+
+/** The state of an upstream from now on, also after a restart of the layer, and the events of its change. */
+export interface UpstreamSwitch {
+  readonly disabled: boolean;
+  readonly events?: EventsOf<void>;
+}
 
 /** Called when the tools of an upstream differ from the last list known in this process; never for `add`. */
 export type ToolsChanged = (

@@ -1,3 +1,4 @@
+import type { EventsOf } from '../domain/event/events-of.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { ScanFinding } from './trust/description-scanner.port.ts';
 import type { StoredPlace, StoredPrint } from './upstream-store.port.ts';
@@ -51,7 +52,10 @@ export interface QuarantineStore {
    * there, or to be equal to what is there but for `noticedAt`.
    * @returns the tools with their new revisions; undefined, with nothing written, when one of them has another revision
    */
-  putAll(tools: readonly UpstreamTool[]): Promise<readonly UpstreamTool[] | undefined>;
+  putAll(
+    tools: readonly UpstreamTool[],
+    events?: EventsOf<readonly UpstreamTool[]>,
+  ): Promise<readonly UpstreamTool[] | undefined>;
   /** Deletes every tool of an upstream. Idempotent. */
   removeUpstream(tenantId: string, upstream: string): Promise<void>;
   /** Tools in no order. @param place default: all of every tenant */

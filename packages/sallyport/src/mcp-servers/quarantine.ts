@@ -2,6 +2,7 @@ import type { Clock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { gt } from 'semver';
+import type { EventsOf } from '../domain/event/events-of.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { Log } from '../telemetry/log.ts';
 import { followPrints } from './connection/pacing/follow-prints.ts';
@@ -104,7 +105,7 @@ export interface Quarantine {
    * Writes the new state of tools, then applies it. Idempotent.
    * @throws E3704 when another instance wrote one of them since it was read here; it is read anew then
    */
-  put(tools: readonly UpstreamTool[]): Promise<void>;
+  put(tools: readonly UpstreamTool[], events?: EventsOf<readonly UpstreamTool[]>): Promise<void>;
   /** Forgets an upstream; its next listing counts as its first. */
   forget(tenantId: string, upstream: string): Promise<void>;
   /**
@@ -200,11 +201,12 @@ function onRecord(
     },
     reread: (tenantId, name) => reread({ tenantId, name }),
     follow: follower.follow,
-    async put(tools) {
+    async put(tools, events) {
       if (tools.length === 0) return;
       // Within a turn nothing else changes what is known here.
       const revisionOf = ({ tenantId, toolId }: UpstreamTool) => known.find(tenantId, toolId)?.revision;
-      const written = await store.putAll(tools.map((tool) => ({ ...tool, revision: revisionOf(tool) })));
+      const revised = tools.map((tool) => ({ ...tool, revision: revisionOf(tool) }));
+      const written = await store.putAll(revised, events);
       if (written !== undefined) return known.put(written);
       const places = new Map(tools.map(({ tenantId, upstream }) => [upstream, { tenantId, name: upstream }]));
       for (const place of places.values()) await reread(place);

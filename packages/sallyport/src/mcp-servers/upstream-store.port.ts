@@ -1,4 +1,5 @@
 import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
+import type { EventsOf } from '../domain/event/events-of.ts';
 
 /** An upstream, or another place at which something of one is stored. */
 export interface StoredPlace {
@@ -20,9 +21,9 @@ export interface StoredUpstream {
 /** The registered upstreams. */
 export interface UpstreamStore {
   /** Adds or replaces by tenant and name. */
-  put(upstream: StoredUpstream): Promise<void>;
+  put(upstream: StoredUpstream, events?: EventsOf<void>): Promise<void>;
   /** False when there was no such upstream. */
-  remove(tenantId: string, name: string): Promise<boolean>;
+  remove(tenantId: string, name: string, events?: EventsOf<void>): Promise<boolean>;
   /** Undefined when there is no such upstream. */
   find(tenantId: string, name: string): Promise<UpstreamDefinition | undefined>;
   loadAll(): Promise<readonly StoredUpstream[]>;

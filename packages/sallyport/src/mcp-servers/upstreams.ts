@@ -32,6 +32,7 @@ import {
   type UpstreamCaller,
   type UpstreamLogged,
   type UpstreamOffers,
+  type UpstreamSwitch,
 } from './known-upstream.ts';
 import { withPackage } from './packages/with-package.ts';
 import { planOf } from './stdio/plan-of.ts';
@@ -86,19 +87,18 @@ export interface Upstreams extends UpstreamCalls, UpstreamOffers {
    * @returns false when one of that name exists
    * @throws E3102 when the tenant has as many as it may
    */
-  keep(tenantId: string, definition: UpstreamDefinition): Promise<boolean>;
+  keep(tenantId: string, definition: UpstreamDefinition, events?: UpstreamSwitch['events']): Promise<boolean>;
   /**
    * Ends it, and unless it is disabled starts it again in the background.
-   * @param disabled its state from now on, also after a restart of the layer; default: unchanged
    * @returns undefined when none of that name exists
    */
-  restart(tenantId: string, name: string, disabled?: boolean): Promise<UpstreamStatus | undefined>;
+  restart(tenantId: string, name: string, to?: UpstreamSwitch): Promise<UpstreamStatus | undefined>;
   /** Its standard error after the line `after`; undefined when there is no such upstream. */
   logs(tenantId: string, name: string, after: number): ReturnType<StderrLog['read']> | undefined;
   /** Ends the connections of a holder whose authorization ended, after their calls; without a holder makes it anew. */
   endLogin(tenantId: string, name: string, holder: string | undefined): Promise<void>;
   /** Stops and deletes it. False when there was none. */
-  remove(tenantId: string, name: string): Promise<boolean>;
+  remove(tenantId: string, name: string, events?: UpstreamSwitch['events']): Promise<boolean>;
   /** States of one tenant's upstreams, by name. */
   statuses(tenantId: string): readonly UpstreamStatus[];
   /** Undefined when there is no such upstream. */
@@ -189,7 +189,7 @@ class OwnUpstreams implements Upstreams {
       try {
         const listing = definition.disabled === true ? NO_TOOLS : await upstream.connect(operator);
         if (this.#closed) throw closedDown();
-        await this.#parts.store.put({ tenantId, definition });
+        await this.#parts.store.put({ tenantId, definition }, operator.events);
         const old = known.get(name);
         known.set(name, upstream);
         if (old !== undefined) await this.#end(old);
@@ -201,25 +201,25 @@ class OwnUpstreams implements Upstreams {
     });
   }
 
-  keep(tenantId: string, definition: UpstreamDefinition): Promise<boolean> {
+  keep(tenantId: string, definition: UpstreamDefinition, events?: UpstreamSwitch['events']): Promise<boolean> {
     return this.#inTurn(turnOf(tenantId, definition.name), async () => {
       if (this.#closed) throw closedDown();
       const known = this.#ofTenant(tenantId);
       if (known.has(definition.name)) return false;
       this.#checkRoom(known);
-      await this.#parts.store.put({ tenantId, definition });
+      await this.#parts.store.put({ tenantId, definition }, events);
       this.#begin(tenantId, definition);
       return true;
     });
   }
 
-  restart(tenantId: string, name: string, disabled?: boolean): Promise<UpstreamStatus | undefined> {
+  restart(tenantId: string, name: string, to?: UpstreamSwitch): Promise<UpstreamStatus | undefined> {
     return this.#inTurn(turnOf(tenantId, name), async () => {
       const old = this.#tenants.get(tenantId)?.get(name);
       if (old === undefined) return undefined;
       const { disabled: was = false, ...rest } = old.definition();
-      const definition = (disabled ?? was) ? { ...rest, disabled: true } : rest;
-      if (disabled !== undefined) await this.#parts.store.put({ tenantId, definition });
+      const definition = (to?.disabled ?? was) ? { ...rest, disabled: true } : rest;
+      if (to !== undefined) await this.#parts.store.put({ tenantId, definition }, to.events);
       await this.#end(old);
       if (this.#closed) throw closedDown();
       return this.#statusOf(tenantId, this.#begin(tenantId, definition));
@@ -231,9 +231,9 @@ class OwnUpstreams implements Upstreams {
     return this.#outliving.of(tenantId, name).stderrLog.read(after);
   }
 
-  remove(tenantId: string, name: string): Promise<boolean> {
+  remove(tenantId: string, name: string, events?: UpstreamSwitch['events']): Promise<boolean> {
     return this.#inTurn(turnOf(tenantId, name), async () => {
-      const wasStored = await this.#parts.store.remove(tenantId, name);
+      const wasStored = await this.#parts.store.remove(tenantId, name, events);
       return (await this.#drop(tenantId, name)) || wasStored;
     });
   }

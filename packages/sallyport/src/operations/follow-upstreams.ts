@@ -20,7 +20,7 @@ export function followUpstreams(parts: ListingParts & Pick<OperationParts, 'logi
     );
   });
   const stopOffers = parts.upstreams.onOffersHeld((tenantId, upstream, change, offers) => {
-    recordToolChanges(parts, askerFor(tenantId), upstream, change, offers).catch((cause: unknown) =>
+    recordToolChanges(parts, askerFor(tenantId), upstream, { [change]: offers }).catch((cause: unknown) =>
       parts.log.error('upstream-offers-not-recorded', { upstream, cause }),
     );
   });

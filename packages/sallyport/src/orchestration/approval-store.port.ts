@@ -1,4 +1,5 @@
 import type { CapabilityClaims, Role, RootHolder } from '../../api/schemas/capability-token.ts';
+import type { EventsOf } from '../domain/event/events-of.ts';
 import type { ApprovalBinding, ConfirmationReason, GivenApproval } from '../domain/invocation/waiting-call.ts';
 
 /** How an approval ended. A withdrawn one ended because its call did. */
@@ -166,15 +167,18 @@ export interface ApprovalStore {
   /** The call of an approval about which somebody was notified; undefined for any other. */
   invocationOf(tenantId: string, approvalId: string): Promise<string | undefined>;
 
-  addDelegation(delegation: StoredDelegation): Promise<void>;
-  /** False when the tenant has no delegation of this id. Idempotent otherwise. */
-  endDelegation(tenantId: string, id: string): Promise<boolean>;
+  addDelegation(delegation: StoredDelegation, events?: EventsOf<StoredDelegation>): Promise<void>;
+  /**
+   * False when the tenant has no delegation of this id. Idempotent otherwise.
+   * @param events of a delegation that this call ends
+   */
+  endDelegation(tenantId: string, id: string, events?: EventsOf<StoredDelegation>): Promise<boolean>;
   /** A tenant's delegations that have not ended at a time, latest first; 1 000 at most. */
   delegations(tenantId: string, nowMs: number): Promise<readonly StoredDelegation[]>;
 
-  addRule(rule: StoredRule): Promise<void>;
+  addRule(rule: StoredRule, events?: EventsOf<StoredRule>): Promise<void>;
   /** Resolves to the revoked rule; undefined when the tenant has no rule of this id in force. */
-  revokeRule(tenantId: string, id: string): Promise<StoredRule | undefined>;
+  revokeRule(tenantId: string, id: string, events?: EventsOf<StoredRule>): Promise<StoredRule | undefined>;
   /**
    * Rules of every tenant that changed after a revision, including revoked ones; all rules for revision 0. No change is
    * ever left out.

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
+import type { EventsOf } from '../domain/event/events-of.ts';
 
 /** The state of one side effect's compensation. */
 export interface Compensation {
@@ -33,7 +34,7 @@ export interface CompensationStore {
    * Writes the row, atomically, if it is at `from`; undefined: if there is no row.
    * @returns true when it was written
    */
-  change(to: Compensation, from: CompensationStep | undefined): Promise<boolean>;
+  change(to: Compensation, from: CompensationStep | undefined, events?: EventsOf<void>): Promise<boolean>;
   /** Removes the row, atomically, if it is at `from`: nothing of the compensation ran. */
   remove(tenantId: string, invocationId: string, from: CompensationStep): Promise<boolean>;
   /** Compensations under way, of all tenants, oldest first. */

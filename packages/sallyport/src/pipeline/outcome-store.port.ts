@@ -1,3 +1,4 @@
+import type { EventsOf } from '../domain/event/events-of.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 
 /** The later finding of what became of a call whose outcome was unknown (PIPE-13). */
@@ -41,8 +42,11 @@ export interface OutcomeStore {
   find(tenantId: string, invocationId: string): Promise<OutcomeSettlement | undefined>;
   /** The settlements of these calls; calls without one are skipped. No order. */
   findAll(tenantId: string, invocationIds: readonly string[]): Promise<readonly OutcomeSettlement[]>;
-  /** Settles the outcome, once. Resolves to the settlement in force: the caller's own or an earlier one. */
-  settle(settlement: OutcomeSettlement): Promise<OutcomeSettlement>;
+  /**
+   * Settles the outcome, once. Resolves to the settlement in force: the caller's own or an earlier one.
+   * @param events of the caller's own settlement; of none when there is an earlier one
+   */
+  settle(settlement: OutcomeSettlement, events?: EventsOf<OutcomeSettlement>): Promise<OutcomeSettlement>;
   /**
    * Removes the results from settlements made before a time, of all tenants; the rest of each settlement stays.
    * @param limit settlements that are examined at most

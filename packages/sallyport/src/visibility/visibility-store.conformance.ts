@@ -1,5 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
+import { changedWithEvents, unchangedWithoutEvents } from '../domain/event/events-of.conformance.ts';
 import type { StoredRule, VisibilityStore } from './visibility-store.port.ts';
 
 /** Conformance of every VisibilityStore. `open` returns a store without rules each time; its revision may be any. */
@@ -35,6 +36,13 @@ export function visibilityStoreConformance(test: TestCase, adapter: string, open
     equal(typeof (await store.remove('acme', 'availability', 'send')), 'number');
     equal(await store.remove('acme', 'availability', 'send'), undefined);
     deepEqual(sorted((await store.loadAll()).rules), [rule({ kind: 'view' }), rule({ tenantId: 'globex' })]);
+  });
+
+  check('AUD-07.5 no rule is kept or removed without its events', async (store) => {
+    const state = () => store.loadAll();
+    await changedWithEvents((events) => store.put(rule({}), events), state);
+    await changedWithEvents((events) => store.remove('acme', 'availability', 'send', events), state);
+    await unchangedWithoutEvents((events) => store.remove('acme', 'availability', 'send', events));
   });
 
   check('each change moves the revision by one, and nothing else does', async (store) => {

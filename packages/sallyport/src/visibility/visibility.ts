@@ -1,6 +1,7 @@
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ToolActivation, ToolAvailability, ToolView } from '../../api/schemas/visibility.ts';
+import type { EventsOf } from '../domain/event/events-of.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type Listeners, listeners } from './rules/listeners.ts';
 import {
@@ -15,7 +16,7 @@ import {
   tenantRules,
   viewOf,
 } from './rules/tenant-rules.ts';
-import type { RuleKind, VisibilityStore } from './visibility-store.port.ts';
+import type { RuleKind, StoredRule, VisibilityStore } from './visibility-store.port.ts';
 
 export { activationFor, type StoredView, type TenantRules, viewOf };
 
@@ -45,17 +46,25 @@ export interface Visibility {
   /** The live rules of a tenant; undefined without rules, so that a call then costs one lookup. */
   rulesOf(tenantId: string): TenantRules | undefined;
   /** @throws ToolLayerError E3810 beyond {@link RULES_MAX} */
-  setAvailability(tenantId: string, said: Omit<ToolAvailability, 'changed_at'>): Promise<ToolAvailability>;
+  setAvailability(
+    tenantId: string,
+    said: Omit<ToolAvailability, 'changed_at'>,
+    events?: EventsOf<void>,
+  ): Promise<ToolAvailability>;
   /** @throws ToolLayerError E3810 beyond {@link RULES_MAX} */
-  setActivation(tenantId: string, activation: Omit<ToolActivation, 'changed_at'>): Promise<ToolActivation>;
+  setActivation(
+    tenantId: string,
+    activation: Omit<ToolActivation, 'changed_at'>,
+    events?: EventsOf<void>,
+  ): Promise<ToolActivation>;
   /** False when there was none. */
-  removeActivation(tenantId: string, of: ActivationOf): Promise<boolean>;
+  removeActivation(tenantId: string, of: ActivationOf, events?: EventsOf<void>): Promise<boolean>;
   /**
    * Stores a view that was validated before: see view-faults.ts. @throws ToolLayerError E3810 beyond {@link VIEWS_MAX}
    */
-  putView(tenantId: string, view: ToolView): Promise<StoredView>;
+  putView(tenantId: string, view: ToolView, events?: EventsOf<void>): Promise<StoredView>;
   /** False when there was none. */
-  removeView(tenantId: string, name: string): Promise<boolean>;
+  removeView(tenantId: string, name: string, events?: EventsOf<void>): Promise<boolean>;
   /**
    * Notifies of each change after it took effect, those of other instances included. A listener that throws is logged.
    */
@@ -93,14 +102,16 @@ export function createVisibility(parts: VisibilityParts): Visibility {
       state.timer ??= setInterval(() => refresh(state), parts.refreshMs ?? REFRESH_MS).unref();
     },
     rulesOf: (tenantId) => state.tenants.get(tenantId),
-    setAvailability: (tenantId, said) =>
-      write(state, tenantId, 'availability', said.tool_id, { ...said, changed_at: now() }),
-    setActivation(tenantId, activation) {
-      return write(state, tenantId, 'activation', activationKey(activation), { ...activation, changed_at: now() });
+    setAvailability: (tenantId, said, events) =>
+      write(state, { tenantId, kind: 'availability', key: said.tool_id, rule: { ...said, changed_at: now() } }, events),
+    setActivation(tenantId, said, events) {
+      const rule = { ...said, changed_at: now() };
+      return write(state, { tenantId, kind: 'activation', key: activationKey(said), rule }, events);
     },
-    removeActivation: (tenantId, of) => erase(state, tenantId, 'activation', activationKey(of)),
-    putView: (tenantId, view) => write(state, tenantId, 'view', view.name, { view, changed_at: now() }),
-    removeView: (tenantId, name) => erase(state, tenantId, 'view', name),
+    removeActivation: (tenantId, of, events) => erase(state, tenantId, 'activation', activationKey(of), events),
+    putView: (tenantId, view, events) =>
+      write(state, { tenantId, kind: 'view', key: view.name, rule: { view, changed_at: now() } }, events),
+    removeView: (tenantId, name, events) => erase(state, tenantId, 'view', name, events),
     onChanged: state.listeners.add,
     async close() {
       clearInterval(state.timer);
@@ -156,14 +167,13 @@ async function reloadIfChanged(state: State): Promise<void> {
 
 function write<Rule extends object>(
   state: State,
-  tenantId: string,
-  kind: RuleKind,
-  key: string,
-  rule: Rule,
+  stored: StoredRule & { readonly rule: Rule },
+  events: EventsOf<void> | undefined,
 ): Promise<Rule> {
+  const { tenantId, kind, key, rule } = stored;
   return inTurn(state, async () => {
     refuseTooMany(state.tenants.get(tenantId), kind, key);
-    const revision = await state.store.put({ tenantId, kind, key, rule });
+    const revision = await state.store.put(stored, events);
     const rules = rulesIn(state.tenants, tenantId);
     put(rules, kind, key, rule);
     tookEffect(state, revision, rules, kind);
@@ -171,9 +181,15 @@ function write<Rule extends object>(
   });
 }
 
-function erase(state: State, tenantId: string, kind: RuleKind, key: string): Promise<boolean> {
+function erase(
+  state: State,
+  tenantId: string,
+  kind: RuleKind,
+  key: string,
+  events: EventsOf<void> | undefined,
+): Promise<boolean> {
   return inTurn(state, async () => {
-    const revision = await state.store.remove(tenantId, kind, key);
+    const revision = await state.store.remove(tenantId, kind, key, events);
     if (revision === undefined) return false;
     const rules = rulesIn(state.tenants, tenantId);
     remove(rules, kind, key);

@@ -14,13 +14,15 @@ export function memoryApiKeyStore(): ApiKeyStore {
     held.set(key.id, { key, revision });
   };
   return {
-    async insert(key) {
+    async insert(key, events) {
+      events?.(key);
       keep(structuredClone(key));
     },
-    async revoke(tenantId, id, atMs) {
+    async revoke(tenantId, id, atMs, events) {
       const found = held.get(id)?.key;
       if (found === undefined || found.tenantId !== tenantId) return undefined;
       const revoked = { ...found, revokedAt: found.revokedAt ?? atMs };
+      events?.(revoked);
       keep(revoked);
       return revoked;
     },

@@ -7,7 +7,7 @@ import type { StoredPrint } from '../../src/mcp-servers/upstream-store.port.ts';
 export function memoryQuarantineStore(): QuarantineStore {
   const tools = new Map<string, UpstreamTool>();
   return {
-    async putAll(given) {
+    async putAll(given, events) {
       const isWrittenElsewhere = given.some((tool) => {
         const before = tools.get(keyOf(tool.tenantId, tool.toolId));
         return (
@@ -16,6 +16,7 @@ export function memoryQuarantineStore(): QuarantineStore {
       });
       if (isWrittenElsewhere) return undefined;
       const written = given.map((tool): UpstreamTool => ({ ...structuredClone(tool), revision: randomUUID() }));
+      events?.(written);
       for (const tool of written) tools.set(keyOf(tool.tenantId, tool.toolId), tool);
       return written;
     },

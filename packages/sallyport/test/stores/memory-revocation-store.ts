@@ -20,17 +20,19 @@ export function memoryRevocationStore(): RevocationStore {
     });
   };
   return {
-    async put(added) {
+    async put(added, events) {
       const standing = held.get(keyOf(added.tenantId, added.kind, added.subject));
       const kept =
         standing === undefined || standing.revocation.lifted === true ? added : widened(standing.revocation, added);
+      events?.(kept);
       keep(kept);
       return kept;
     },
-    async lift(tenantId, id) {
+    async lift(tenantId, id, events) {
       for (const { revocation } of held.values()) {
         if (revocation.tenantId !== tenantId || revocation.id !== id || revocation.lifted === true) continue;
         const lifted = { ...revocation, lifted: true as const };
+        events?.(lifted);
         keep(lifted, Date.now());
         return lifted;
       }

@@ -4,10 +4,13 @@ import type { StoredUpstream, UpstreamStore } from '../../src/mcp-servers/upstre
 export function memoryUpstreamStore(): UpstreamStore {
   const upstreams = new Map<string, string>();
   return {
-    async put(upstream) {
+    async put(upstream, events) {
+      events?.();
       upstreams.set(keyOf(upstream.tenantId, upstream.definition.name), JSON.stringify(upstream));
     },
-    async remove(tenantId, name) {
+    async remove(tenantId, name, events) {
+      if (!upstreams.has(keyOf(tenantId, name))) return false;
+      events?.();
       return upstreams.delete(keyOf(tenantId, name));
     },
     async find(tenantId, name) {

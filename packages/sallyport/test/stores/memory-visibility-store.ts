@@ -6,13 +6,16 @@ export function memoryVisibilityStore(): VisibilityStore {
   let revision = 0;
   return {
     revision: async () => revision,
-    async put(rule) {
+    async put(rule, events) {
+      events?.();
       rules.set(keyOf(rule.tenantId, rule.kind, rule.key), JSON.stringify(rule));
       revision += 1;
       return revision;
     },
-    async remove(tenantId, kind, key) {
-      if (!rules.delete(keyOf(tenantId, kind, key))) return undefined;
+    async remove(tenantId, kind, key, events) {
+      if (!rules.has(keyOf(tenantId, kind, key))) return undefined;
+      events?.();
+      rules.delete(keyOf(tenantId, kind, key));
       revision += 1;
       return revision;
     },

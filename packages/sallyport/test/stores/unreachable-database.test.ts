@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { postgresApprovalStore } from '../../src/storage/postgres/approvals/postgres-approval-store.ts';
 import { postgresSessionToolStore } from '../../src/storage/postgres/calls/postgres-session-tool-store.ts';
 import { postgresSlotStore } from '../../src/storage/postgres/calls/postgres-slot-store.ts';
+import { postgresUnrecordedEvents } from '../../src/storage/postgres/ledger/unrecorded-events.ts';
 import { postgresCheckpointArchive } from '../../src/storage/postgres/outcomes/postgres-checkpoint-archive.ts';
 import { postgresCheckpointStore } from '../../src/storage/postgres/outcomes/postgres-checkpoint-store.ts';
 import { postgresDailyLease } from '../../src/storage/postgres/outcomes/postgres-daily-lease.ts';
@@ -103,6 +104,7 @@ const STORES: readonly (readonly [name: string, store: object, given: Readonly<R
       postgresOutcomeStore(database),
       { list: [it], find: ['t', 'c'], findAll: ['t', ['c']], forgetResults: [1, 1], settle: [it] },
     ],
+    ['unrecorded events', postgresUnrecordedEvents(pool), { remove: [['e']], recordLeft: [1, async () => {}] }],
     ['outputs', postgresOutputStore(pool), { remember: [it, it], forget: [1, 1] }],
     ['overflows', postgresOverflowStore(pool), { keep: [it], find: ['t', 'c'], forget: [1, 1] }],
     ['values', postgresStateStore(pool), { read: [it], write: [write], keep: [it], discard: [it] }],

@@ -12,4 +12,6 @@ export interface LedgerEntry {
    * one row of events and not two.
    */
   readonly inRow?: true;
+  /** True when a store keeps the events as unrecorded, with the change that they are about. */
+  readonly kept?: true;
 }

@@ -1,5 +1,6 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
+import { changedWithEvents, unchangedWithoutEvents } from '../../domain/event/events-of.conformance.ts';
 import type { ApiKeyStore, StoredApiKey } from '../api-keys.port.ts';
 
 const NOW = 1_800_000_000_000;
@@ -29,6 +30,13 @@ export function apiKeyStoreConformance(test: TestCase, adapter: string, open: Op
     deepEqual(await store.revoke('acme', 'k1', NOW), key({ revokedAt: NOW }));
     deepEqual(await store.revoke('acme', 'k1', NOW + 5), key({ revokedAt: NOW }));
     deepEqual((await store.changedSince(revision)).keys, [key({ revokedAt: NOW })]);
+  });
+
+  check('AUD-07.5 no key is made or revoked without its events', async (store) => {
+    const state = () => store.list('acme');
+    await changedWithEvents((events) => store.insert(key({}), events), state);
+    await changedWithEvents((events) => store.revoke('acme', 'k1', NOW, events), state);
+    await unchangedWithoutEvents((events) => store.revoke('globex', 'k1', NOW, events));
   });
 
   check('only what changed after a revision is reported, and nothing is left out', async (store) => {

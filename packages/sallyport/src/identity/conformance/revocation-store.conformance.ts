@@ -1,5 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
+import { changedWithEvents, unchangedWithoutEvents } from '../../domain/event/events-of.conformance.ts';
 import type { RevocationStore, StoredRevocation } from '../revocations.port.ts';
 
 const NOW = 1_800_000_000_000;
@@ -91,6 +92,13 @@ function changeCases(check: Check): void {
     const again = revocation({ id: 'r9', expiresAt: NOW });
     deepEqual(await store.put(again), again);
     deepEqual((await store.list('acme', 10, 0)).revocations, [again]);
+  });
+
+  check('AUD-07.5 nothing is revoked or lifted without its events', async (store) => {
+    const state = () => store.list('acme', 10, 0);
+    await changedWithEvents((events) => store.put(revocation({}), events), state);
+    await changedWithEvents((events) => store.lift('acme', 'r1', events), state);
+    await unchangedWithoutEvents((events) => store.lift('acme', 'r1', events));
   });
 
   check('PRM-01 what expired is pruned, at its boundary; what never expires stays', async (store) => {

@@ -1,5 +1,6 @@
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
+import { changedWithEvents, unchangedWithoutEvents } from '../../domain/event/events-of.conformance.ts';
 import type { QuarantineStore, UpstreamTool } from '../quarantine-store.port.ts';
 
 /** Conformance of every QuarantineStore. `open` returns an empty store each time. */
@@ -32,6 +33,14 @@ export function quarantineStoreConformance(test: TestCase, adapter: string, open
     const { revision } = second ?? {};
     await put(store, { ...tool('a'), revision }, { ...tool('a'), version: '9.0.0', revision });
     deepEqual(bare(await store.load()), [{ ...tool('a'), version: '9.0.0' }, tool('b')]);
+  });
+
+  check('AUD-07.5 no tool is accepted or blocked without its events', async (store) => {
+    await changedWithEvents(
+      (events) => store.putAll([tool('a')], events),
+      () => store.load(),
+    );
+    await unchangedWithoutEvents((events) => store.putAll([{ ...tool('a'), block: 'rejected' }], events));
   });
 
   check('an upstream is forgotten for its tenant alone', async (store) => {

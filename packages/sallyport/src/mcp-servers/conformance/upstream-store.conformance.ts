@@ -1,5 +1,6 @@
 import { deepEqual, equal, notEqual } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
+import { changedWithEvents, unchangedWithoutEvents } from '../../domain/event/events-of.conformance.ts';
 import type { StoredUpstream, UpstreamStore } from '../upstream-store.port.ts';
 
 /** Conformance of every UpstreamStore. `open` returns an empty store each time. */
@@ -30,6 +31,13 @@ export function upstreamStoreConformance(test: TestCase, adapter: string, open: 
     equal(await store.remove('acme', 'files'), true);
     equal(await store.remove('acme', 'files'), false);
     deepEqual(await store.loadAll(), [upstream('globex', 'files', 'node')]);
+  });
+
+  check('AUD-07.5 no upstream is kept or removed without its events', async (store) => {
+    const state = () => store.loadAll();
+    await changedWithEvents((events) => store.put(upstream('acme', 'files', 'node'), events), state);
+    await changedWithEvents((events) => store.remove('acme', 'files', events), state);
+    await unchangedWithoutEvents((events) => store.remove('acme', 'files', events));
   });
 
   check('one upstream is found by tenant and name', async (store) => {

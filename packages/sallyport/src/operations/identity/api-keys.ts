@@ -7,14 +7,15 @@ import {
   ApiKeyListResponse,
   ApiKeyRevokeRequest,
 } from '../../../api/schemas/identity/api-key.ts';
+import { recordedChange } from '../../audit/recorded-change.ts';
 import type { StoredApiKey } from '../../identity/api-keys.port.ts';
 import { grantedClaims } from '../../identity/mint-token.ts';
-import { operation } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordIdentity } from './identity-event.ts';
+import { identityEvent } from './identity-event.ts';
 import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
 
-type Parts = Pick<OperationParts, 'apiKeys' | 'ledger' | 'clock' | 'defaultAgent'>;
+type Parts = Pick<OperationParts, 'apiKeys' | 'ledger' | 'clock'>;
 
 /** Creates a key under the rules of `tokens.mint`: for the asker's own tenant, with no role that the asker lacks. */
 export const createApiKey = operation({
@@ -27,7 +28,7 @@ export const createApiKey = operation({
   input: ApiKeyCreateRequest,
   output: ApiKeyCreateResponse,
   run:
-    (parts: Parts) =>
+    (parts: Parts & Pick<OperationParts, 'defaultAgent'>) =>
     async ({ name, expires_in_seconds: seconds, ...request }, asker) => {
       const { agentDid: by, tenantId: own } = asker.principal;
       const { tenant_id: tenantId = own, roles = ['agent'], trust_level: asked } = request;
@@ -44,12 +45,15 @@ export const createApiKey = operation({
         { tenantId, agentDid: parts.defaultAgent },
       );
       const expiry = seconds === undefined ? {} : { expiresAt: parts.clock.now() + seconds * 1000 };
-      const { key, stored } = await parts.apiKeys.create({ name, claims, by, ...expiry });
-      const wire = wireOf(stored, parts.clock.now());
-      const { key_id: subject, agent_did, expires_at, prefix, tool_id } = wire;
-      const recorded = { name, prefix, agent_did, roles: wire.roles, tool_id, expires_at };
-      await recordIdentity(parts, asker, tenantId, 'api-key-created', { subject, ...recorded });
-      return { api_key: key, key: wire };
+      const eventsOf = (stored: StoredApiKey) => {
+        const { key_id: subject, prefix, agent_did, roles: given, tool_id, expires_at } = wireOf(stored, 0);
+        const said = { subject, name, prefix, agent_did, roles: given, tool_id, expires_at };
+        return [identityEvent(parts, asker, tenantId, 'api-key-created', said)];
+      };
+      const { key, stored } = await recordedChange(parts.ledger, eventsOf, (keep) =>
+        parts.apiKeys.create({ name, claims, by, ...expiry }, keep),
+      );
+      return { api_key: key, key: wireOf(stored, parts.clock.now()) };
     },
 });
 
@@ -85,12 +89,24 @@ export const revokeApiKey = operation({
     (parts: Parts) =>
     async ({ key_id: id }, asker) => {
       const { tenantId } = asker.principal;
-      const revoked = await parts.apiKeys.revoke(tenantId, id);
+      const revoked = await revokedKey(parts, asker, tenantId, id);
       if (revoked === undefined) return failure('E3809', `The tenant has no API key ${id}. See "api-keys list".`);
-      await recordIdentity(parts, asker, tenantId, 'api-key-revoked', { subject: id, name: revoked.name });
       return wireOf(revoked, parts.clock.now());
     },
 });
+
+/** Revokes a key, on record. Undefined when the tenant has no key with this id. */
+export function revokedKey(
+  parts: Parts,
+  asker: Asker,
+  tenantId: string,
+  id: string,
+): Promise<StoredApiKey | undefined> {
+  const eventsOf = ({ name }: StoredApiKey) => [
+    identityEvent(parts, asker, tenantId, 'api-key-revoked', { subject: id, name }),
+  ];
+  return recordedChange(parts.ledger, eventsOf, (keep) => parts.apiKeys.revoke(tenantId, id, keep));
+}
 
 function wireOf(stored: StoredApiKey, now: number): ApiKey {
   const { id, name, prefix, tenantId, claims, createdAt, createdBy, expiresAt, revokedAt, lastUsedAt } = stored;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
@@ -6,33 +7,29 @@ import type { OperationParts } from '../parts.ts';
 export type IdentityChange =
   | 'token-revoked'
   | 'revocation-lifted'
+  | 'key-rotation-begun'
   | 'key-rotated'
   | 'api-key-created'
   | 'api-key-revoked';
 
 /**
- * Puts a change of credentials on record, before the answer. `data` never holds a token or key.
+ * Drafts the event of a change of credentials. `data` never holds a token or key.
  * @param tenantId whose credentials were changed
  */
-export function recordIdentity(
-  { ledger, clock }: Pick<OperationParts, 'ledger' | 'clock'>,
+export function identityEvent(
+  { clock }: Pick<OperationParts, 'clock'>,
   { principal, caller }: Asker,
   tenantId: string,
   change: IdentityChange,
   { subject, ...data }: { readonly subject: string } & Record<string, unknown>,
-): Promise<void> {
-  return ledger.commit({
-    events: [
-      {
-        id: randomUUID(),
-        type: 'ai.agent.identity.changed',
-        time: clock.now(),
-        tenantId,
-        // The tenant as a whole has no other name.
-        subject: subject === '' ? tenantId : subject,
-        data: { change, by: principal.agentDid, door: caller.door, tenant_id: tenantId, ...data },
-      },
-    ],
-    durability: 'synchronous',
-  });
+): EventDraft {
+  return {
+    id: randomUUID(),
+    type: 'ai.agent.identity.changed',
+    time: clock.now(),
+    tenantId,
+    // The tenant as a whole has no other name.
+    subject: subject === '' ? tenantId : subject,
+    data: { change, by: principal.agentDid, door: caller.door, tenant_id: tenantId, ...data },
+  };
 }

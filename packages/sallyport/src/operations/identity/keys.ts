@@ -9,7 +9,7 @@ import {
 import type { VerificationKey } from '../../identity/key-source.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordIdentity } from './identity-event.ts';
+import { type IdentityChange, identityEvent } from './identity-event.ts';
 import { mayChangeLayer } from './may-grant.ts';
 
 /** The keys that verify tokens; all public. */
@@ -36,7 +36,10 @@ export const listKeys = operation({
     },
 });
 
-/** Puts a new key pair in force. */
+/**
+ * Puts a new key pair in force. Its file is in no transaction with an event, so the audit says before that it is begun:
+ * a layer that ends in between leaves that event alone.
+ */
 export const rotateKeys = operation({
   name: 'keys.rotate',
   summary: 'Sign with a new key; tokens of the old one are accepted for a while (PRM-02)',
@@ -53,11 +56,17 @@ export const rotateKeys = operation({
       const refused = mayChangeLayer(asker);
       if (refused !== undefined) return refused;
       const overlapMs = overlap === undefined ? parts.keyOverlapMs : overlap * 1000;
+      const record = (change: IdentityChange, said: { readonly subject: string } & Record<string, unknown>) =>
+        parts.ledger.commit({
+          events: [identityEvent(parts, asker, asker.principal.tenantId, change, said)],
+          durability: 'synchronous',
+        });
       const { kid: replaced } = parts.keyRing.current();
+      await record('key-rotation-begun', { subject: replaced });
       const { kid } = await parts.keyRing.rotate(overlapMs);
       const until = new Date(parts.clock.now() + overlapMs).toISOString();
       const rotated = { kid, replaced_kid: replaced, accepted_until: until };
-      await recordIdentity(parts, asker, asker.principal.tenantId, 'key-rotated', { subject: kid, ...rotated });
+      await record('key-rotated', { subject: kid, ...rotated });
       return rotated;
     },
 });

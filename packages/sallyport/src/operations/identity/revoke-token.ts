@@ -6,13 +6,15 @@ import {
   RevocationListResponse,
   TokenRevokeRequest,
 } from '../../../api/schemas/identity/revocation.ts';
+import { recordedChange } from '../../audit/recorded-change.ts';
 import { isApiKey } from '../../identity/api-keys.ts';
 import { readUnverified } from '../../identity/authenticator.ts';
 import type { StoredRevocation } from '../../identity/revocations.port.ts';
 import type { NewRevocation } from '../../identity/revocations.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordIdentity } from './identity-event.ts';
+import { revokedKey } from './api-keys.ts';
+import { identityEvent } from './identity-event.ts';
 
 type Parts = Pick<OperationParts, 'revocations' | 'apiKeys' | 'ledger' | 'clock'>;
 
@@ -37,16 +39,12 @@ export const revokeToken = operation({
     if (input.token !== undefined && isApiKey(input.token.trim())) return revokeKeyItself(parts, input, asker);
     const wanted = revocationFor(input, asker, parts.clock.now());
     if (isFailure(wanted)) return wanted;
-    const kept = await parts.revocations.revoke(wanted);
-    const { revocation_id: id, kind, subject, ...rest } = wireOf(kept);
-    await recordIdentity(parts, asker, kept.tenantId, 'token-revoked', {
-      subject,
-      revocation_id: id,
-      kind,
-      issued_before: rest.issued_before,
-      reason: rest.reason,
-    });
-    return wireOf(kept);
+    const eventsOf = (kept: StoredRevocation) => {
+      const { revocation_id, kind, subject, issued_before, reason } = wireOf(kept);
+      const said = { subject, revocation_id, kind, issued_before, reason };
+      return [identityEvent(parts, asker, kept.tenantId, 'token-revoked', said)];
+    };
+    return wireOf(await recordedChange(parts.ledger, eventsOf, (keep) => parts.revocations.revoke(wanted, keep)));
   },
 });
 
@@ -82,10 +80,11 @@ export const liftRevocation = operation({
     (parts: Parts) =>
     async ({ revocation_id: id }, asker) => {
       const { tenantId } = asker.principal;
-      const lifted = await parts.revocations.lift(tenantId, id);
+      const eventsOf = ({ kind, subject }: StoredRevocation) => [
+        identityEvent(parts, asker, tenantId, 'revocation-lifted', { subject, revocation_id: id, kind }),
+      ];
+      const lifted = await recordedChange(parts.ledger, eventsOf, (keep) => parts.revocations.lift(tenantId, id, keep));
       if (lifted === undefined) return failure('E3809', `The tenant has no revocation ${id}. See "token revocations".`);
-      const { kind, subject } = lifted;
-      await recordIdentity(parts, asker, tenantId, 'revocation-lifted', { subject, revocation_id: id, kind });
       return wireOf(lifted);
     },
 });
@@ -134,9 +133,8 @@ async function revokeKeyItself(parts: Parts, { token = '' }: TokenRevokeRequest,
   const { tenant_id: tenantId, jti = '' } = claims;
   if (tenantId !== asker.principal.tenantId && asker.caller.local !== true)
     return failure('E3213', 'The API key is of another tenant. Its own operator may revoke it.');
-  const revoked = await parts.apiKeys.revoke(tenantId, jti);
+  const revoked = await revokedKey(parts, asker, tenantId, jti);
   if (revoked === undefined) return failure('E3809', 'The API key is gone already.');
-  await recordIdentity(parts, asker, tenantId, 'api-key-revoked', { subject: jti, name: revoked.name });
   const revokedAt = new Date(revoked.revokedAt ?? parts.clock.now()).toISOString();
   return {
     revocation_id: jti,

@@ -9,7 +9,7 @@ import { readDesktopConfiguration } from '../../mcp-servers/desktop-configuratio
 import { literalSecrets, secretArgument, secretNameOf } from '../../mcp-servers/upstreams.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { connectAndRegister, withInstalled } from '../upstreams/add-upstream.ts';
+import { connectAndRegister, keptUpstream, withInstalled } from '../upstreams/add-upstream.ts';
 
 /** Temporary faults of a server, or of the path to it. */
 const MAY_PASS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -141,14 +141,13 @@ async function importOne(
   answer: UpstreamImportResponse,
 ): Promise<void> {
   const { name } = asked;
-  const { tenantId } = asker.principal;
   try {
     const definition = await withInstalled(parts, asker, asked, mayInstall);
     try {
       answer.imported.push(await connectAndRegister(parts, asker, definition));
     } catch (thrown) {
       const { code, message } = failureOf(thrown);
-      if (!MAY_PASS.has(code) || !(await parts.upstreams.keep(tenantId, definition))) throw thrown;
+      if (!MAY_PASS.has(code) || !(await keptUpstream(parts, asker, definition))) throw thrown;
       answer.kept.push({ name, reason: message });
     }
   } catch (thrown) {

@@ -4,6 +4,7 @@ import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
 import { OutcomeSettleRequest, UnknownOutcome } from '../../../api/schemas/calls/outcome.ts';
 import type { Fault } from '../../../api/schemas/error.ts';
+import { recordedChange } from '../../audit/recorded-change.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { OutcomeSettlement } from '../../pipeline/outcome-store.port.ts';
@@ -58,22 +59,22 @@ export async function settle(
   const record = await unknownOutcome(parts, tenantId, invocationId);
   if (isFailure(record)) return record;
   const own: OutcomeSettlement = { tenantId, invocationId, by: agentDid, at: parts.clock.now(), ...said };
-  const standing = await parts.outcomes.settle(own);
+  const standing = await recordedChange(
+    parts.ledger,
+    () => [...effectEvent(own, record), settledEvent(own, asker, record.toolId)],
+    (keep) => parts.outcomes.settle(own, keep),
+  );
   if (!isSame(standing, own)) {
     return failure('E3704', `The call ${invocationId} is settled already: ${standing.outcome}.`, {
       details: { outcome: standing.outcome, how: standing.how },
     });
   }
-  await parts.ledger.commit({
-    events: [...effectEvent(own, record), settledEvent(own, asker, record.toolId)],
-    durability: 'synchronous',
-  });
   // The outcome of a compensating call also settles that of its compensation.
   if (record.compensates !== undefined) await parts.sideEffects.find(tenantId, record.compensates);
   return shownOutcome({ record, settlement: standing });
 }
 
-/** True for a repeated settlement, for example after a lost answer: it is no conflict and is audited once more. */
+/** True for a repeated settlement, for example after a lost answer: it is no conflict, and changes nothing. */
 function isSame(standing: OutcomeSettlement, { outcome, how, by, note }: OutcomeSettlement): boolean {
   return standing.outcome === outcome && standing.how === how && standing.by === by && standing.note === note;
 }

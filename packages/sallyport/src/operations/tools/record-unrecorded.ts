@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { clearInterval, setInterval } from 'node:timers';
+import { messageOf } from '@sallyport/std/error/message-of';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
+import { recordKeptEvents, type UnrecordedParts } from '../audit/record-kept-events.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** Ms after which a change without its event was left by a crash: an operation takes far less between the two. */
@@ -37,15 +39,22 @@ export async function recordUnrecorded(parts: Parts, olderThanMs = UNRECORDED_MS
   return left.length;
 }
 
-/** Searches periodically until disposed. */
-export function followUnrecorded(parts: Parts): AsyncDisposable {
+/**
+ * Searches periodically until disposed: for changes of tool versions without their events, and for events that were
+ * committed with their changes.
+ */
+export function followUnrecorded(parts: Parts & UnrecordedParts): AsyncDisposable {
   let working: Promise<unknown> | undefined;
+  const search = async (): Promise<void> => {
+    for (const record of [recordUnrecorded, recordKeptEvents])
+      await record(parts).catch((cause: unknown) =>
+        parts.log.warn('unrecorded-changes-not-looked-for', { reason: messageOf(cause) }),
+      );
+  };
   const look = (): void => {
-    working ??= recordUnrecorded(parts)
-      .catch((cause: unknown) => parts.log.warn('registry-changes-not-looked-for', { reason: String(cause) }))
-      .finally(() => {
-        working = undefined;
-      });
+    working ??= search().finally(() => {
+      working = undefined;
+    });
   };
   const timer = setInterval(look, LOOK_MS);
   timer.unref();

@@ -1,12 +1,15 @@
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { UpstreamAddRequest, UpstreamAddResponse, type UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { recordedChange } from '../../audit/recorded-change.ts';
+import type { EventsOf } from '../../domain/event/events-of.ts';
 import { PROGRAM } from '../../domain/tool/server-tool.ts';
 import { holderOf } from '../../mcp-servers/upstream-logins.ts';
 import { withReferences } from '../../mcp-servers/upstreams.ts';
 import { withShippedOverrides } from '../../reference-servers/shipped-overrides.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../tools/registry-event.ts';
+import { recordChange, registryEvent } from '../tools/registry-event.ts';
 import { takeListing } from './take-listing.ts';
 
 /** Connects an MCP server and registers its tools. */
@@ -69,14 +72,37 @@ export async function connectAndRegister(
   const { name } = definition;
   const operator = { token: asker.caller.token, holder: holderOf(asker.principal) };
   try {
-    const { status } = await parts.upstreams.add(tenantId, definition, operator);
+    const { status } = await storedUpstream(parts, asker, definition, (events) =>
+      parts.upstreams.add(tenantId, definition, { ...operator, events }),
+    );
     const registrations = await takeListing(parts, asker, name, true);
     return { upstream: parts.upstreams.current(tenantId, name)?.status ?? status, registrations };
   } catch (thrown) {
     const { code, message } = failureOf(thrown);
-    if (code !== 'E3311' || !(await parts.upstreams.keep(tenantId, definition))) throw thrown;
+    if (code !== 'E3311' || !(await keptUpstream(parts, asker, definition))) throw thrown;
     const kept = parts.upstreams.current(tenantId, name);
     if (kept === undefined) throw thrown;
     return { upstream: kept.status, registrations: [], needs_login: message };
   }
+}
+
+/** Stores an upstream that cannot be connected now. @returns false when one of its name exists */
+export const keptUpstream = (parts: OperationParts, asker: Asker, definition: UpstreamDefinition): Promise<boolean> =>
+  storedUpstream(parts, asker, definition, (events) =>
+    parts.upstreams.keep(asker.principal.tenantId, definition, events),
+  );
+
+/** Stores an upstream by `store`, and audits that; of a definition that is in force already there is nothing to tell. */
+function storedUpstream<Result>(
+  parts: OperationParts,
+  asker: Asker,
+  definition: UpstreamDefinition,
+  store: (events: EventsOf<void>) => Promise<Result>,
+): Promise<Result> {
+  const { name, transport } = definition;
+  const known = parts.upstreams.definition(asker.principal.tenantId, name);
+  const change = known === undefined ? 'upstream-added' : 'upstream-changed';
+  const data = { change, upstream: name, transport: transport.type, tool_ids: [] };
+  const isNews = known === undefined || canonicalJson(known) !== canonicalJson(definition);
+  return recordedChange(parts.ledger, () => (isNews ? [registryEvent(parts, asker, name, data)] : []), store);
 }

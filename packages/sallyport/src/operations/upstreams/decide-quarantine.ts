@@ -9,7 +9,7 @@ import { callerCredentials } from '../../mcp-servers/upstreams.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { isNamed, servedManifest, type WaitingTool, waitingTools } from './list-quarantine.ts';
-import { recordToolChanges } from './record-tool-changes.ts';
+import { putTools } from './record-tool-changes.ts';
 import { deprecateFormer, noteRecorded, registerListed, registrationOf } from './register-listed.ts';
 
 /** Registers the definition that a server serves now as a new version, and allows calls (REG-09). */
@@ -51,8 +51,7 @@ export const rejectQuarantined = operation({
       const tools = chosen
         .filter(({ block }) => block !== 'rejected')
         .map((tool): UpstreamTool => ({ ...tool, block: 'rejected', rejectedHash: tool.served.hash }));
-      await parts.quarantine.put(tools);
-      await recordToolChanges(parts, asker, decision.name, 'tools-rejected', tools);
+      await putTools(parts, asker, decision.name, tools, { 'tools-rejected': tools });
       return { name: decision.name, rejected: chosen.map(({ toolId }) => toolId) };
     }),
 });
@@ -96,8 +95,7 @@ async function acceptOffers(parts: OperationParts, asker: Asker, name: string, o
   const accepted = offers.map(({ block: _block, served, rejectedHash: _rejected, ...free }): UpstreamTool => {
     return { ...free, acceptedHash: served.hash, noticedAt };
   });
-  await parts.quarantine.put(accepted);
-  await recordToolChanges(parts, asker, name, 'tools-accepted', accepted);
+  await putTools(parts, asker, name, accepted, { 'tools-accepted': accepted });
   return accepted.map(({ toolId }) => ({ tool_id: toolId, version: '', outcome: 'created' as const, warnings: [] }));
 }
 
@@ -120,8 +118,7 @@ async function acceptTools(parts: OperationParts, asker: Asker, name: string, to
     const noticedAt = new Date(parts.clock.now()).toISOString();
     accepted.push({ ...free, acceptedHash: served.hash, version: end.version.manifest.version, noticedAt });
   }
-  await parts.quarantine.put(accepted);
-  await recordToolChanges(parts, asker, name, 'tools-accepted', accepted);
+  await putTools(parts, asker, name, accepted, { 'tools-accepted': accepted });
   await noteRecorded(parts, ends);
   for (const { tool } of candidates)
     await deprecateFormer(parts, asker, tool, 'An operator accepted what its server serves now.');

@@ -5,9 +5,10 @@ import {
   UpstreamNameRequest,
   UpstreamStatusResponse,
 } from '../../../api/schemas/upstream.ts';
+import { recordedChange } from '../../audit/recorded-change.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../tools/registry-event.ts';
+import { registryEvent } from '../tools/registry-event.ts';
 
 type Parts = Pick<OperationParts, 'upstreams' | 'ledger' | 'clock'>;
 
@@ -50,10 +51,11 @@ async function switchTo(
   change: 'upstream-disabled' | 'upstream-enabled',
 ): Promise<UpstreamStatusResponse | Failure> {
   const disabled = change === 'upstream-disabled';
-  const upstream = await parts.upstreams.restart(asker.principal.tenantId, name, disabled);
-  if (upstream === undefined) return failure('E3809', `There is no upstream ${name}.`);
-  await recordChange(parts, asker, name, { change, upstream: name, tool_ids: [] });
-  return { upstream };
+  const eventsOf = () => [registryEvent(parts, asker, name, { change, upstream: name, tool_ids: [] })];
+  const upstream = await recordedChange(parts.ledger, eventsOf, (events) =>
+    parts.upstreams.restart(asker.principal.tenantId, name, { disabled, events }),
+  );
+  return upstream === undefined ? failure('E3809', `There is no upstream ${name}.`) : { upstream };
 }
 
 /** Stops an upstream's processes and connections, and starts it anew. */

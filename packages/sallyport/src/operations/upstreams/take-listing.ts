@@ -16,7 +16,7 @@ import { type CurrentUpstream, callerCredentials } from '../../mcp-servers/upstr
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { isOfSameTool, sameDefinition } from './next-version.ts';
-import { recordToolChanges } from './record-tool-changes.ts';
+import { putTools } from './record-tool-changes.ts';
 import { type Candidate, deprecateFormer, noteRecorded, registerListed, registrationOf } from './register-listed.ts';
 import { removeToolsOf } from './remove-upstream.ts';
 
@@ -118,9 +118,8 @@ async function noteChanges(work: Work, compared: ListingComparison): Promise<Reg
   const waiting = changed.map((served, at) => blocked(work, served, verdicts[at]));
   const refused = rejected.map((served) => ({ ...blocked(work, served, undefined), block: 'rejected' as const }));
   const gone = absent.map((tool): UpstreamTool => ({ ...withoutServed(tool), block: 'absent', noticedAt: now(work) }));
-  await parts.quarantine.put([...waiting, ...refused, ...gone]);
-  await recordToolChanges(parts, asker, name, 'tools-quarantined', waiting);
-  await recordToolChanges(parts, asker, name, 'tools-absent', gone);
+  const changes = { 'tools-quarantined': waiting, 'tools-absent': gone };
+  await putTools(parts, asker, name, [...waiting, ...refused, ...gone], changes);
   return [...waiting, ...refused].map((tool) => refusal(work, tool));
 }
 
@@ -148,8 +147,7 @@ async function takeUnknown(work: Work, unknown: readonly IdentifiedTool[]): Prom
     else if (verdict?.verdict === 'clean' && (added || acceptNew)) trusted.push(served);
     else waiting.push(blocked(work, served, verdict));
   }
-  await parts.quarantine.put(waiting);
-  await recordToolChanges(parts, asker, name, 'tools-quarantined', waiting);
+  await putTools(parts, asker, name, waiting, { 'tools-quarantined': waiting });
   return [...(await accept(work, trusted)), ...waiting.map((tool) => refusal(work, tool))];
 }
 
@@ -175,8 +173,7 @@ async function keepAccepted(work: Work, accepted: readonly ServedTool[]): Promis
     const { block: _block, ...free } = withoutServed(known);
     return { ...free, noticedAt: now(work) };
   });
-  await parts.quarantine.put(lifted);
-  await recordToolChanges(parts, asker, current.definition.name, 'tools-restored', lifted);
+  await putTools(parts, asker, current.definition.name, lifted, { 'tools-restored': lifted });
   return added || isTrusted ? accept(work, accepted) : [];
 }
 
@@ -199,8 +196,7 @@ async function accept(work: Work, tools: readonly ServedTool[]): Promise<Registr
     if (known.acceptedHash !== tool.acceptedHash || known.version !== version) remembered.push(tool);
     if (end.outcome === 'created') created.push(tool);
   }
-  await parts.quarantine.put(remembered);
-  await recordToolChanges(parts, asker, current.definition.name, 'imported', created);
+  await putTools(parts, asker, current.definition.name, remembered, { imported: created });
   await noteRecorded(parts, ends);
   for (const { known } of candidates) await deprecateFormer(parts, asker, known, 'Its upstream was added anew.');
   return candidates.map(({ manifest }, at) => registrationOf(manifest, ends[at] ?? NO_ANSWER));

@@ -6,10 +6,11 @@ import {
   ActivationSetRequest,
   ToolActivation,
 } from '../../../api/schemas/visibility.ts';
+import { recordedChange } from '../../audit/recorded-change.ts';
 import { unknownTool } from '../../registry/registry.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../tools/registry-event.ts';
+import { registryEvent } from '../tools/registry-event.ts';
 
 type Changing = Pick<OperationParts, 'visibility' | 'visible' | 'ledger' | 'clock'>;
 
@@ -62,9 +63,8 @@ export const setActivation = operation({
       if (!parts.visible.exists(tenantId, tool_id)) return unknownTool(tool_id);
       const because = reason === undefined ? {} : { reason };
       const said = { agent_did, ...ofUser(user_did), tool_id, enabled, policy_overrides, ...because };
-      const activation = await parts.visibility.setActivation(tenantId, said);
-      await recordChange(parts, asker, tool_id, { change: 'activation-set', ...said });
-      return activation;
+      const eventsOf = () => [registryEvent(parts, asker, tool_id, { change: 'activation-set', ...said })];
+      return recordedChange(parts.ledger, eventsOf, (keep) => parts.visibility.setActivation(tenantId, said, keep));
     },
 });
 
@@ -82,8 +82,11 @@ export const removeActivation = operation({
     (parts: Changing) =>
     async ({ agent_did, user_did, tool_id }, asker) => {
       const of = { agent_did, ...ofUser(user_did), tool_id };
-      const removed = await parts.visibility.removeActivation(asker.principal.tenantId, of);
-      if (removed) await recordChange(parts, asker, tool_id, { change: 'activation-removed', ...of });
+      const { tenantId } = asker.principal;
+      const eventsOf = () => [registryEvent(parts, asker, tool_id, { change: 'activation-removed', ...of })];
+      const removed = await recordedChange(parts.ledger, eventsOf, (keep) =>
+        parts.visibility.removeActivation(tenantId, of, keep),
+      );
       return { ...of, removed };
     },
 });

@@ -1,9 +1,10 @@
 import { NoInput } from '../../../api/schemas/identifiers.ts';
 import { AvailabilityListResponse, AvailabilitySetRequest, ToolAvailability } from '../../../api/schemas/visibility.ts';
+import { recordedChange } from '../../audit/recorded-change.ts';
 import { unknownTool } from '../../registry/registry.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../tools/registry-event.ts';
+import { registryEvent } from '../tools/registry-event.ts';
 
 /** The tenant's settings for the availability of tools. */
 export const listAvailability = operation({
@@ -39,8 +40,8 @@ export const setAvailability = operation({
       const { tenantId } = asker.principal;
       if (!parts.visible.exists(tenantId, tool_id)) return unknownTool(tool_id);
       const because = reason === undefined ? {} : { reason };
-      const said = await parts.visibility.setAvailability(tenantId, { tool_id, available, ...because });
-      await recordChange(parts, asker, tool_id, { change: 'availability-set', tool_id, available, ...because });
-      return said;
+      const said = { tool_id, available, ...because };
+      const eventsOf = () => [registryEvent(parts, asker, tool_id, { change: 'availability-set', ...said })];
+      return recordedChange(parts.ledger, eventsOf, (keep) => parts.visibility.setAvailability(tenantId, said, keep));
     },
 });

@@ -10,11 +10,12 @@ import {
   ViewPutRequest,
   ViewRemoveResponse,
 } from '../../../api/schemas/visibility.ts';
+import { recordedChange } from '../../audit/recorded-change.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { StoredView } from '../../visibility/visibility.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../tools/registry-event.ts';
+import { registryEvent } from '../tools/registry-event.ts';
 
 type Reading = Pick<OperationParts, 'visibility' | 'visible'>;
 type Changing = Reading & Pick<OperationParts, 'schemas' | 'ledger' | 'clock'>;
@@ -89,13 +90,18 @@ export const putView = operation({
         .viewFaults(tenantId, view, (tool, given) => argumentFaults(parts, tool, given))
         .map((fault) => ({ ...fault, path: `/view${fault.path}` }));
       if (faults.length > 0) return failure('E3801', inWords(faults), { details: { faults } });
-      const stored = await parts.visibility.putView(tenantId, view);
-      await recordChange(parts, asker, view.name, {
-        change: 'view-put',
-        view: view.name,
-        agents: view.agents,
-        view_hash: sha256(canonicalJson(view)),
-      });
+      const { name, agents } = view;
+      const eventsOf = () => [
+        registryEvent(parts, asker, name, {
+          change: 'view-put',
+          view: name,
+          agents,
+          view_hash: sha256(canonicalJson(view)),
+        }),
+      ];
+      const stored = await recordedChange(parts.ledger, eventsOf, (keep) =>
+        parts.visibility.putView(tenantId, view, keep),
+      );
       return detailOf(parts.visible, tenantId, stored);
     },
 });
@@ -113,8 +119,11 @@ export const removeView = operation({
   run:
     (parts: Changing) =>
     async ({ name }, asker) => {
-      const removed = await parts.visibility.removeView(asker.principal.tenantId, name);
-      if (removed) await recordChange(parts, asker, name, { change: 'view-removed', view: name });
+      const { tenantId } = asker.principal;
+      const eventsOf = () => [registryEvent(parts, asker, name, { change: 'view-removed', view: name })];
+      const removed = await recordedChange(parts.ledger, eventsOf, (keep) =>
+        parts.visibility.removeView(tenantId, name, keep),
+      );
       return { name, removed };
     },
 });

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { sha256 } from '@sallyport/std/sha256';
+import { recordedChange } from '../../audit/recorded-change.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { StoredDelegation, StoredLink } from '../approval-store.port.ts';
 import type { ApprovalState, Approver } from './approvals-state.ts';
 import { approve, type Decided, deny } from './decide.ts';
@@ -48,8 +50,11 @@ export async function delegate(
     until: now + forMs,
     ...(reason === undefined ? {} : { reason }),
   };
-  await note(state, made, id, 'made');
-  await store.addDelegation(made);
+  await recordedChange(
+    state.ledger,
+    () => [eventOf(state, made, id, 'made')],
+    (keep) => store.addDelegation(made, keep),
+  );
   return made;
 }
 
@@ -61,39 +66,39 @@ export async function endDelegation(
 ): Promise<StoredDelegation | Failure> {
   const standing = await state.store.delegations(tenantId, state.clock.now());
   const found = standing.find((each) => each.id === id && (each.from[0] === by || roles.includes('admin')));
-  if (found === undefined || !(await state.store.endDelegation(tenantId, id)))
+  const end = () =>
+    recordedChange(
+      state.ledger,
+      (ended: StoredDelegation) => [eventOf(state, ended, by, 'ended')],
+      (keep) => state.store.endDelegation(tenantId, id, keep),
+    );
+  if (found === undefined || !(await end()))
     return failure('E3809', `There is no delegation ${id} that you may end. See "approvals delegations".`);
-  await note(state, found, by, 'ended');
   return found;
 }
 
-function note(
-  { ledger, clock }: ApprovalState,
+function eventOf(
+  { clock }: ApprovalState,
   { id, tenantId, from, to, until, reason }: StoredDelegation,
   by: string,
   what: 'made' | 'ended',
-): Promise<void> {
-  return ledger.commit({
-    events: [
-      {
-        id: `${id}:${what}`,
-        type: 'ai.agent.approval.delegated',
-        time: clock.now(),
-        tenantId,
-        data: {
-          tenant_id: tenantId,
-          delegation_id: id,
-          by,
-          from: from[0],
-          to,
-          until: new Date(until).toISOString(),
-          what,
-          ...(reason === undefined ? {} : { reason }),
-        },
-      },
-    ],
-    durability: 'synchronous',
-  });
+): EventDraft {
+  return {
+    id: `${id}:${what}`,
+    type: 'ai.agent.approval.delegated',
+    time: clock.now(),
+    tenantId,
+    data: {
+      tenant_id: tenantId,
+      delegation_id: id,
+      by,
+      from: from[0],
+      to,
+      until: new Date(until).toISOString(),
+      what,
+      ...(reason === undefined ? {} : { reason }),
+    },
+  };
 }
 
 /** A decision with the one-time token of a notice. */

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Failure, failure } from '@sallyport/std/error/failure';
+import { recordedChange } from '../../audit/recorded-change.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import type { StoredRule } from '../approval-store.port.ts';
 import type { ApprovalState, Approver } from './approvals-state.ts';
 import { personOf } from './eligible.ts';
-import { noteFact } from './events.ts';
+import { approvalEvent } from './events.ts';
 import type { Pending } from './pending.ts';
 import { RULES_MAX } from './standing-rules.ts';
 
@@ -85,7 +87,7 @@ export async function makeRule(
     approvalId,
     ...(why === undefined ? {} : { why }),
   };
-  await noteFact(state, {
+  const made = approvalEvent(state, {
     type: 'ai.agent.approval.rule_made',
     id: rule.id,
     approvalId,
@@ -101,7 +103,11 @@ export async function makeRule(
       ...(why === undefined ? {} : { reason: why }),
     },
   });
-  await state.store.addRule(rule);
+  await recordedChange(
+    state.ledger,
+    () => [made],
+    (keep) => state.store.addRule(rule, keep),
+  );
   state.rules.take(rule);
   return rule;
 }
@@ -116,27 +122,25 @@ export async function revokeRule(
   ruleId: string,
   reason: string | undefined,
 ): Promise<StoredRule | undefined> {
-  const revoked = await state.store.revokeRule(tenantId, ruleId);
-  if (revoked === undefined) return undefined;
-  state.rules.take(revoked);
-  await state.ledger.commit({
-    events: [
-      {
-        id: randomUUID(),
-        type: 'ai.agent.approval.rule_revoked',
-        time: state.clock.now(),
-        tenantId,
-        data: {
-          tenant_id: tenantId,
-          tool_id: revoked.toolId,
-          rule_id: ruleId,
-          by,
-          ...(revoked.agentDid === undefined ? {} : { agent_did: revoked.agentDid }),
-          ...(reason === undefined ? {} : { reason }),
-        },
+  const eventsOf = ({ toolId, agentDid }: StoredRule): readonly EventDraft[] => [
+    {
+      id: randomUUID(),
+      type: 'ai.agent.approval.rule_revoked',
+      time: state.clock.now(),
+      tenantId,
+      data: {
+        tenant_id: tenantId,
+        tool_id: toolId,
+        rule_id: ruleId,
+        by,
+        ...(agentDid === undefined ? {} : { agent_did: agentDid }),
+        ...(reason === undefined ? {} : { reason }),
       },
-    ],
-    durability: 'synchronous',
+    },
+  ];
+  return recordedChange(state.ledger, eventsOf, async (keep) => {
+    const revoked = await state.store.revokeRule(tenantId, ruleId, keep);
+    if (revoked !== undefined) state.rules.take(revoked);
+    return revoked;
   });
-  return revoked;
 }

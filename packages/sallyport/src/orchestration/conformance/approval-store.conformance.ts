@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { changedWithEvents, unchangedWithoutEvents } from '../../domain/event/events-of.conformance.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import type { ApprovalClosing, ApprovalStore, StoredRule, StoredVote } from '../approval-store.port.ts';
 
@@ -265,6 +266,18 @@ function rightsCases(check: Check): void {
     deepEqual(await store.delegations('acme', 999), [...later, lent]);
     ok(await store.endDelegation('acme', 'd1'));
     deepEqual(await store.delegations('acme', 999), later);
+  });
+
+  check('AUD-07.5 no rule or delegation is made or ended without its events', async (store) => {
+    const rules = async () => (await store.changedRules(0)).rules;
+    await changedWithEvents((events) => store.addRule(rule(), events), rules);
+    await changedWithEvents((events) => store.revokeRule('acme', 'r1', events), rules);
+    await unchangedWithoutEvents((events) => store.revokeRule('acme', 'r1', events));
+    const lent = { id: 'd1', tenantId: 'acme', from: ['a'], roles: [], to: 'b', madeAt: 1, until: 1000 } as const;
+    const delegations = () => store.delegations('acme', 1);
+    await changedWithEvents((events) => store.addDelegation(lent, events), delegations);
+    await changedWithEvents((events) => store.endDelegation('acme', 'd1', events), delegations);
+    await unchangedWithoutEvents((events) => store.endDelegation('acme', 'd1', events));
   });
 
   check('rules are followed by revision, revoked ones too', async (store) => {

@@ -1,5 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
+import { changedWithEvents, unchangedWithoutEvents } from '../../domain/event/events-of.conformance.ts';
 import type { Compensation, CompensationStore } from '../compensation-store.port.ts';
 
 /** Requirements of every CompensationStore. `open` gives an empty store each time. */
@@ -21,6 +22,15 @@ export function compensationStoreConformance(
     equal(await store.change(done, { attempt: 1, state: 'compensating' }), true);
     deepEqual(await store.find('acme', ['call-1', 'call-2']), [done]);
     equal(await store.change(row({ attempt: 2 }), { attempt: 2, state: 'compensating' }), false);
+  });
+
+  check('AUD-07.5 no compensation begins or ends without its events', async (store) => {
+    const state = () => store.find('acme', ['call-1']);
+    await changedWithEvents((events) => store.change(row({}), undefined, events), state);
+    await unchangedWithoutEvents((events) => store.change(row({ by: 'other' }), undefined, events));
+    const from = { attempt: 1, state: 'compensating' } as const;
+    await changedWithEvents((events) => store.change(row({ state: 'compensated' }), from, events), state);
+    await unchangedWithoutEvents((events) => store.change(row({ state: 'failed' }), from, events));
   });
 
   check('VIS-03 of changes at the same time one is made', async (store) => {

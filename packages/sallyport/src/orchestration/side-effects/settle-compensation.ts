@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import { recordedChange } from '../../audit/recorded-change.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { Compensation } from '../compensation-store.port.ts';
+import type { Compensation, CompensationStep } from '../compensation-store.port.ts';
 import type { CompensationParts } from './compensation-parts.ts';
 
 type Parts = Pick<CompensationParts, 'compensations' | 'ledger' | 'clock' | 'log'>;
@@ -32,10 +33,7 @@ export async function settle(
     ...(call.failure === undefined ? {} : { errorCode: call.failure.code }),
   };
   const from = { attempt: begun.attempt, state: 'compensating' } as const;
-  if (await parts.compensations.change(ended, from)) {
-    if (state === 'compensated') await recordCompensated(parts, record, ended);
-    return ended;
-  }
+  if (await writeEnd(parts, ended, from, record)) return ended;
   // Another instance found the same and wrote it.
   const [now] = await parts.compensations.find(begun.tenantId, [begun.invocationId]);
   return now ?? ended;
@@ -80,17 +78,38 @@ export async function giveUp(
   else await compensations.change({ ...begun, state: 'failed', errorCode: failed?.code ?? 'E3900' }, from);
 }
 
-/** Adds the compensated call to the audit of the compensating call, which has all other events already. */
-export async function recordCompensated(
-  { ledger, clock, log }: Pick<Parts, 'ledger' | 'clock' | 'log'>,
-  record: InvocationRecord,
+/**
+ * Writes the end of a compensation, and adds the compensated call to the audit of the compensating call, which has all
+ * other events already.
+ * @param record of the compensated call
+ * @returns false, with nothing written, when the compensation is not at `from`
+ */
+export async function writeEnd(
+  { compensations, ledger, clock, log }: Parts,
   ended: Compensation,
-): Promise<void> {
+  from: CompensationStep,
+  record: InvocationRecord | undefined,
+): Promise<boolean> {
+  let isWritten = false;
+  const eventsOf = () =>
+    record === undefined || ended.state !== 'compensated' ? [] : [compensatedEvent(record, ended, clock.now())];
+  try {
+    await recordedChange(ledger, eventsOf, async (keep) => {
+      isWritten = await compensations.change(ended, from, keep);
+    });
+  } catch (thrown) {
+    if (!isWritten) throw thrown;
+    log.warn('compensation-not-audited', { invocation_id: ended.invocationId, e_code: failureOf(thrown).code });
+  }
+  return isWritten;
+}
+
+function compensatedEvent(record: InvocationRecord, ended: Compensation, time: number): EventDraft {
   const { tenantId, invocationId, toolId, toolVersion, sideEffect, compensation, idempotencyKey } = record;
-  const event: EventDraft = {
+  return {
     id: randomUUID(),
     type: 'ai.agent.tool.side_effect.compensated',
-    time: clock.now(),
+    time,
     tenantId,
     subject: invocationId,
     data: {
@@ -109,9 +128,4 @@ export async function recordCompensated(
       ...(toolVersion === undefined ? {} : { tool_version: toolVersion }),
     },
   };
-  try {
-    await ledger.commit({ events: [event], durability: 'synchronous' });
-  } catch (thrown) {
-    log.warn('compensation-not-audited', { invocation_id: invocationId, e_code: failureOf(thrown).code });
-  }
 }

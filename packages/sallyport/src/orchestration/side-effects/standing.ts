@@ -1,7 +1,7 @@
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Compensation } from '../compensation-store.port.ts';
 import type { CompensationParts } from './compensation-parts.ts';
-import { recordCompensated } from './settle-compensation.ts';
+import { writeEnd } from './settle-compensation.ts';
 import { type SideEffect, sideEffectView } from './side-effect-view.ts';
 
 type Parts = Pick<CompensationParts, 'compensations' | 'outcomes' | 'records' | 'ledger' | 'clock' | 'log'>;
@@ -47,11 +47,8 @@ async function follow(parts: Parts, row: Compensation): Promise<Compensation> {
     endedAt: parts.clock.now(),
     ...(isDone || errorCode === undefined ? {} : { errorCode }),
   };
-  if (await parts.compensations.change(settled, { attempt, state: 'unknown' })) {
-    const record = isDone ? await parts.records.findInvocation(tenantId, invocationId) : undefined;
-    if (record !== undefined) await recordCompensated(parts, record, settled);
-    return settled;
-  }
+  const record = isDone ? await parts.records.findInvocation(tenantId, invocationId) : undefined;
+  if (await writeEnd(parts, settled, { attempt, state: 'unknown' }, record)) return settled;
   // Another instance found the same and wrote it.
   const [now] = await parts.compensations.find(tenantId, [invocationId]);
   return now ?? settled;

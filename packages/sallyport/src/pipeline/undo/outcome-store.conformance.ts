@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { TestCase } from '@sallyport/std/adapter-cases';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import { changedWithEvents, unchangedWithoutEvents } from '../../domain/event/events-of.conformance.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { OutcomeQuery, OutcomeSettlement, OutcomeStore } from '../outcome-store.port.ts';
 
@@ -84,6 +85,18 @@ export function outcomeStoreConformance(test: TestCase, adapter: string, open: (
     deepEqual(await idsOf(outcomes), ['b']);
     deepEqual(await outcomes.list({ ...unsettled, settled: true }), [{ record: row('a', 1), settlement: standing }]);
   });
+
+  check(
+    'AUD-07.5 no outcome is settled without its events, and none is drafted twice',
+    async ({ outcomes, ledger }) => {
+      await ledger.append({ records: [row('a', 1)], events: [] }, 'synchronous');
+      await changedWithEvents(
+        (events) => outcomes.settle(settlement(), events),
+        () => outcomes.findAll('acme', ['a']),
+      );
+      await unchangedWithoutEvents((events) => outcomes.settle(settlement(), events));
+    },
+  );
 
   check('PIPE-13 PRM-10 both lists go page by page, and no settlement of another tenant counts', async (opened) => {
     const { outcomes, ledger } = opened;

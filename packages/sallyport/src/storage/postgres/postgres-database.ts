@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Client, Pool } from 'pg';
-import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { ClaimedKeys, LedgerStore, UnrecordedEvents } from '../../audit/ledger-store.port.ts';
 import type { CheckpointArchive } from '../../bridges/checkpoint-archive.port.ts';
 import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
 import type { DailyLease } from '../../bridges/daily-lease.port.ts';
@@ -48,6 +48,7 @@ import { postgresSlotStore } from './calls/postgres-slot-store.ts';
 import { databaseError, inDatabase } from './database-error.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
+import { postgresUnrecordedEvents } from './ledger/unrecorded-events.ts';
 import { openPostgresDocumentUpdates } from './notifications/postgres-document-updates.ts';
 import { openPostgresPolicyUpdates } from './notifications/postgres-policy-updates.ts';
 import { postgresCheckpointArchive } from './outcomes/postgres-checkpoint-archive.ts';
@@ -95,6 +96,7 @@ const OLDEST_VERSION = 150_000;
 export interface PostgresDatabase extends AsyncDisposable {
   readonly toolStore: ToolStore;
   readonly ledgerStore: LedgerStore;
+  readonly unrecordedEvents: UnrecordedEvents;
   readonly idempotencyStore: IdempotencyStore;
   readonly claimedKeys: ClaimedKeys;
   readonly callLeaseStore: CallLeaseStore;
@@ -192,6 +194,7 @@ export async function openPostgres({
   return {
     toolStore: postgresToolStore(database),
     ledgerStore: postgresLedgerStore(sender, pool, database),
+    unrecordedEvents: postgresUnrecordedEvents(pool),
     idempotencyStore: postgresIdempotencyStore(pool),
     claimedKeys: postgresClaimedKeys(pool),
     callLeaseStore: postgresCallLeaseStore(pool),

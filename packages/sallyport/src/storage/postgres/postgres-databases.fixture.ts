@@ -120,6 +120,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'compensations',
     'call_leases',
     'instances',
+    'unrecorded_events',
   ];
   const triggers = (what: 'disable' | 'enable') =>
     appendOnly.map((table) => `alter table sallyport.${table} ${what} trigger append_only`);

@@ -1,3 +1,4 @@
+import type { EventsOf } from '../../../src/domain/event/events-of.ts';
 import type {
   ApprovalStore,
   StoredDelegation,
@@ -39,11 +40,14 @@ function memoryDelegations() {
   const held = new Map<string, StoredDelegation>();
   const ended = new Set<string>();
   return {
-    async addDelegation(delegation: StoredDelegation): Promise<void> {
+    async addDelegation(delegation: StoredDelegation, events?: EventsOf<StoredDelegation>): Promise<void> {
+      events?.(delegation);
       held.set(delegation.id, { ...delegation });
     },
-    async endDelegation(tenantId: string, id: string): Promise<boolean> {
-      if (held.get(id)?.tenantId !== tenantId) return false;
+    async endDelegation(tenantId: string, id: string, events?: EventsOf<StoredDelegation>): Promise<boolean> {
+      const found = held.get(id);
+      if (found?.tenantId !== tenantId) return false;
+      if (!ended.has(id)) events?.(found);
       ended.add(id);
       return true;
     },
@@ -74,13 +78,15 @@ function memoryRules() {
     held.set(rule.id, { rule, revision });
   };
   return {
-    async addRule(rule: StoredRule): Promise<void> {
+    async addRule(rule: StoredRule, events?: EventsOf<StoredRule>): Promise<void> {
+      events?.(rule);
       keep(rule);
     },
-    async revokeRule(tenantId: string, id: string): Promise<StoredRule | undefined> {
+    async revokeRule(tenantId: string, id: string, events?: EventsOf<StoredRule>): Promise<StoredRule | undefined> {
       const found = held.get(id)?.rule;
       if (found === undefined || found.tenantId !== tenantId || found.revoked === true) return undefined;
       const revoked = { ...found, revoked: true as const };
+      events?.(revoked);
       keep(revoked);
       return revoked;
     },

@@ -15,9 +15,10 @@ export function memoryCompensationStore(): CompensationStore {
     async find(tenantId, invocationIds) {
       return invocationIds.flatMap((id) => rows.get(keyOf(tenantId, id)) ?? []);
     },
-    async change(to, from) {
+    async change(to, from, events) {
       const key = keyOf(to.tenantId, to.invocationId);
       if (!stands(key, from)) return false;
+      events?.();
       rows.set(key, { ...to });
       return true;
     },

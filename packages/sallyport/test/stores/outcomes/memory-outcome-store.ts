@@ -32,10 +32,11 @@ export function memoryOutcomeStore(ledger: FailedRows): OutcomeStore {
     async findAll(tenantId, invocationIds) {
       return invocationIds.flatMap((invocationId) => find(tenantId, invocationId) ?? []);
     },
-    async settle(settlement) {
+    async settle(settlement, events) {
       const { tenantId, invocationId } = settlement;
       const standing = find(tenantId, invocationId);
       if (standing !== undefined) return standing;
+      events?.(settlement);
       settlements.set(keyOf(tenantId, invocationId), JSON.stringify(settlement));
       return settlement;
     },

@@ -79,6 +79,7 @@ test('DOC-01.4 a reference server is an upstream of the own tenant and of the ca
   const log: Log = { ...silentLog, error: (event, fields) => void logged.push([event, fields]) };
   const upstreams = {
     current: (tenantId: string) => (known.has(tenantId) ? {} : undefined),
+    definition: () => undefined,
     add: (...given: unknown[]) => {
       added.push(given);
       return Promise.reject(new Error('no room'));

@@ -238,7 +238,7 @@ describe('a server that fails', () => {
 
   test('DOC-03 what an operator shut is asked nowhere else', async () => {
     await under.read(['spec']);
-    await under.upstreams.restart('shut', 'documents', true);
+    await under.upstreams.restart('shut', 'documents', { disabled: true });
     const asIfShut = upstreamDocuments(under.upstreams, { name: 'documents', catalogTenant: 'shut' });
     under.now += 60 * MINUTE_MS;
     const reading = under.read(['spec'], {}, under.make({ server: asIfShut, direct: under.named() }));

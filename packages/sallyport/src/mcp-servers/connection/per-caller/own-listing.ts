@@ -1,6 +1,7 @@
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import type { EventsOf } from '../../../domain/event/events-of.ts';
 import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { NO_OFFERS, type ServerOffers } from '../../known-upstream.ts';
@@ -12,6 +13,8 @@ import { countOfTools, type OwnStatus } from '../supervised-parts.ts';
 export interface UpstreamOperator extends SecretCaller {
   /** Whose authorization at the upstream is used; absent: that of the layer. */
   readonly holder?: string;
+  /** Of the addition. */
+  readonly events?: EventsOf<void>;
 }
 
 /** How the layer itself lists the tools of an upstream with per-caller connections. */

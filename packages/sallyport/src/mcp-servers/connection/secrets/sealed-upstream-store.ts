@@ -16,11 +16,10 @@ const REFERENCE = /^[^{}]{0,32}\{\{[A-Za-z0-9_.-]+\}\}$/;
  * secret store as `UPSTREAM.NAME` from then on.
  */
 export function sealedUpstreamStore(store: UpstreamStore, key: Uint8Array, log: Log): UpstreamStore {
-  const put = ({ tenantId, definition }: StoredUpstream): Promise<void> =>
-    store.put({
-      tenantId,
-      definition: changed(definition, (text, place) => sealText(key, text, placeOf(tenantId, definition, place))),
-    });
+  const put: UpstreamStore['put'] = ({ tenantId, definition }, events) => {
+    const sealed = changed(definition, (text, place) => sealText(key, text, placeOf(tenantId, definition, place)));
+    return store.put({ tenantId, definition: sealed }, events);
+  };
   return {
     ...store,
     put,

@@ -192,17 +192,17 @@ describe('a standing rule', () => {
     }
   });
 
-  test('AUD-01.5 counts once it is on record, and not before', async () => {
+  test('AUD-01.5 AUD-07.5 is stored with its event, and counts here once that is on record', async () => {
     const order: string[] = [];
     const inner = memoryApprovalStore();
     const store: ApprovalStore = {
       ...inner,
-      addRule: async (rule) => {
-        await inner.addRule(rule);
+      addRule: async (rule, events) => {
+        await inner.addRule(rule, events);
         order.push('stored');
       },
-      addDelegation: async (delegation) => {
-        await inner.addDelegation(delegation);
+      addDelegation: async (delegation, events) => {
+        await inner.addDelegation(delegation, events);
         order.push('stored');
       },
     };
@@ -213,6 +213,7 @@ describe('a standing rule', () => {
         commit: async (entry) => {
           await setImmediate();
           order.push(...entry.events.map(({ type }) => type));
+          order.push(...approvals.rules('acme').map(() => 'counts'));
         },
       },
       resume: async () => undefined,
@@ -221,13 +222,14 @@ describe('a standing rule', () => {
     const { rule } = (await approvals.approve({ approvalId, approver: ALICE, remember })) as { rule: StoredRule };
     await approvals.idle();
     const own = order.filter((each) => each !== 'ai.agent.approval.decided');
-    expect(own).toEqual(['ai.agent.approval.rule_made', 'stored']);
+    expect(own).toEqual(['stored', 'ai.agent.approval.rule_made']);
+    expect(approvals.rules('acme')).toHaveLength(1);
     order.length = 0;
     expect(await approvals.revokeRule(ALICE, 'other')).toBeUndefined();
     await approvals.revokeRule(ALICE, rule.id);
     expect(order).toEqual(['ai.agent.approval.rule_revoked']);
     await approvals.delegate({ approver: ALICE, to: BOB.id, forMs: HOUR });
-    expect(order.slice(1)).toEqual(['ai.agent.approval.delegated', 'stored']);
+    expect(order.slice(1)).toEqual(['stored', 'ai.agent.approval.delegated']);
   });
 });
 

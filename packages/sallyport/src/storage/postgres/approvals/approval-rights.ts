@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { ApprovalStore } from '../../../orchestration/approval-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyText } from '../key-text.ts';
+import { keepEvents } from '../ledger/unrecorded-events.ts';
 import type { Tables } from '../schema/tables.ts';
 
 const DELEGATIONS = 'sallyport.approval_delegations';
@@ -24,27 +25,41 @@ export const approvalRights = (database: Kysely<Tables>): Delegations & Rules & 
 
 function delegations(database: Kysely<Tables>): Delegations {
   return {
-    addDelegation: (delegation) =>
-      inDatabase('keep the delegation', async () => {
-        const row = {
-          tenant_id: keyText(delegation.tenantId),
-          delegation_id: delegation.id,
-          made_at: new Date(delegation.madeAt),
-          until: new Date(delegation.until),
-          delegation: JSON.stringify(delegation),
-        };
-        await database.insertInto(DELEGATIONS).values(row).execute();
-      }),
-    endDelegation: (tenantId, id) =>
-      inDatabase('end the delegation', async () => {
-        const { numUpdatedRows } = await database
-          .updateTable(DELEGATIONS)
-          .set({ ended: true })
-          .where('tenant_id', '=', keyText(tenantId))
-          .where('delegation_id', '=', keyText(id))
-          .executeTakeFirstOrThrow();
-        return numUpdatedRows === 1n;
-      }),
+    addDelegation: (delegation, events) =>
+      inDatabase('keep the delegation', () =>
+        database.transaction().execute(async (transaction) => {
+          const row = {
+            tenant_id: keyText(delegation.tenantId),
+            delegation_id: delegation.id,
+            made_at: new Date(delegation.madeAt),
+            until: new Date(delegation.until),
+            delegation: JSON.stringify(delegation),
+          };
+          await transaction.insertInto(DELEGATIONS).values(row).execute();
+          await keepEvents(transaction, events?.(delegation));
+        }),
+      ),
+    endDelegation: (tenantId, id, events) =>
+      inDatabase('end the delegation', () =>
+        database.transaction().execute(async (transaction) => {
+          const found = await transaction
+            .selectFrom(DELEGATIONS)
+            .select(['delegation', 'ended'])
+            .where('tenant_id', '=', keyText(tenantId))
+            .where('delegation_id', '=', keyText(id))
+            .forUpdate()
+            .executeTakeFirst();
+          if (found === undefined || found.ended) return found !== undefined;
+          await transaction
+            .updateTable(DELEGATIONS)
+            .set({ ended: true })
+            .where('tenant_id', '=', keyText(tenantId))
+            .where('delegation_id', '=', keyText(id))
+            .execute();
+          await keepEvents(transaction, events?.(found.delegation));
+          return true;
+        }),
+      ),
     delegations: (tenantId, nowMs) =>
       inDatabase('list the delegations', async () => {
         const rows = await database
@@ -70,7 +85,7 @@ async function nextRevision(transaction: Kysely<Tables>): Promise<number> {
 
 function rules(database: Kysely<Tables>): Rules {
   return {
-    addRule: (rule) =>
+    addRule: (rule, events) =>
       inDatabase('keep the rule', () =>
         database.transaction().execute(async (transaction) => {
           const row = {
@@ -81,9 +96,10 @@ function rules(database: Kysely<Tables>): Rules {
             rule: JSON.stringify(rule),
           };
           await transaction.insertInto(RULES).values(row).execute();
+          await keepEvents(transaction, events?.(rule));
         }),
       ),
-    revokeRule: (tenantId, id) =>
+    revokeRule: (tenantId, id, events) =>
       inDatabase('revoke the rule', () =>
         database.transaction().execute(async (transaction) => {
           const revision = await nextRevision(transaction);
@@ -95,7 +111,10 @@ function rules(database: Kysely<Tables>): Rules {
             .where('revoked', '=', false)
             .returning('rule')
             .executeTakeFirst();
-          return row === undefined ? undefined : { ...row.rule, revoked: true as const };
+          if (row === undefined) return undefined;
+          const revoked = { ...row.rule, revoked: true as const };
+          await keepEvents(transaction, events?.(revoked));
+          return revoked;
         }),
       ),
     changedRules: (since) =>

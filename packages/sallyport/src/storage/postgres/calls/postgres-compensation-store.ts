@@ -1,7 +1,12 @@
 import { type Kysely, sql } from 'kysely';
-import type { Compensation, CompensationStore } from '../../../orchestration/compensation-store.port.ts';
+import type {
+  Compensation,
+  CompensationStep,
+  CompensationStore,
+} from '../../../orchestration/compensation-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyText } from '../key-text.ts';
+import { keepEvents } from '../ledger/unrecorded-events.ts';
 import type { Tables } from '../schema/tables.ts';
 
 /** Compensations in PostgreSQL. */
@@ -18,26 +23,14 @@ export function postgresCompensationStore(database: Kysely<Tables>): Compensatio
           .execute();
         return rows.map(({ compensation }) => compensation);
       }),
-    change: (to, from) =>
-      inDatabase('write what is taken back', async () => {
-        if (from === undefined) {
-          const inserted = await database
-            .insertInto('sallyport.compensations')
-            .values(rowOf(to))
-            .onConflict((conflict) => conflict.doNothing())
-            .executeTakeFirst();
-          return inserted.numInsertedOrUpdatedRows === 1n;
-        }
-        const updated = await database
-          .updateTable('sallyport.compensations')
-          .set(rowOf(to))
-          .where('tenant_id', '=', keyText(to.tenantId))
-          .where('invocation_id', '=', keyText(to.invocationId))
-          .where('attempt', '=', from.attempt)
-          .where('state', '=', from.state)
-          .executeTakeFirst();
-        return updated.numUpdatedRows === 1n;
-      }),
+    change: (to, from, events) =>
+      inDatabase('write what is taken back', () =>
+        database.transaction().execute(async (transaction) => {
+          const isWritten = from === undefined ? await insert(transaction, to) : await update(transaction, to, from);
+          if (isWritten) await keepEvents(transaction, events?.());
+          return isWritten;
+        }),
+      ),
     remove: (tenantId, invocationId, from) =>
       inDatabase('write what is taken back', async () => {
         const removed = await database
@@ -61,6 +54,27 @@ export function postgresCompensationStore(database: Kysely<Tables>): Compensatio
         return rows.map(({ compensation }) => compensation);
       }),
   };
+}
+
+async function insert(database: Kysely<Tables>, to: Compensation): Promise<boolean> {
+  const inserted = await database
+    .insertInto('sallyport.compensations')
+    .values(rowOf(to))
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return inserted.numInsertedOrUpdatedRows === 1n;
+}
+
+async function update(database: Kysely<Tables>, to: Compensation, from: CompensationStep): Promise<boolean> {
+  const updated = await database
+    .updateTable('sallyport.compensations')
+    .set(rowOf(to))
+    .where('tenant_id', '=', keyText(to.tenantId))
+    .where('invocation_id', '=', keyText(to.invocationId))
+    .where('attempt', '=', from.attempt)
+    .where('state', '=', from.state)
+    .executeTakeFirst();
+  return updated.numUpdatedRows === 1n;
 }
 
 const rowOf = (compensation: Compensation) => ({

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { OutcomeQuery, OutcomeStore, UnknownOutcome } from '../../../pipeline/outcome-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyText } from '../key-text.ts';
+import { keepEvents } from '../ledger/unrecorded-events.ts';
 import type { Tables } from '../schema/tables.ts';
 
 /** Unknown outcomes in PostgreSQL: rows of the record, with settlements in a table of their own. */
@@ -30,22 +31,26 @@ export function postgresOutcomeStore(database: Kysely<Tables>): OutcomeStore {
         return rows.map(({ settlement }) => settlement);
       }),
     forgetResults: (before, limit) => inDatabase('forget old results', () => forget(database, before, limit)),
-    settle: (settlement) =>
+    settle: (settlement, events) =>
       inDatabase('settle the outcome', async () => {
         const { tenantId, invocationId } = settlement;
-        const row = await database
-          .insertInto('sallyport.outcome_settlements')
-          .values({
-            tenant_id: keyText(tenantId),
-            invocation_id: keyText(invocationId),
-            settlement: JSON.stringify(settlement),
-            settled_at: new Date(settlement.at),
-          })
-          .onConflict((conflict) => conflict.doNothing())
-          .returning('settlement')
-          .executeTakeFirst();
+        const isOwn = await database.transaction().execute(async (transaction) => {
+          const { numInsertedOrUpdatedRows } = await transaction
+            .insertInto('sallyport.outcome_settlements')
+            .values({
+              tenant_id: keyText(tenantId),
+              invocation_id: keyText(invocationId),
+              settlement: JSON.stringify(settlement),
+              settled_at: new Date(settlement.at),
+            })
+            .onConflict((conflict) => conflict.doNothing())
+            .executeTakeFirstOrThrow();
+          if (numInsertedOrUpdatedRows !== 1n) return false;
+          await keepEvents(transaction, events?.(settlement));
+          return true;
+        });
         // The conflicting row is never changed or removed, so it can be read now.
-        return row?.settlement ?? (await find(tenantId, invocationId)) ?? settlement;
+        return (isOwn ? undefined : await find(tenantId, invocationId)) ?? settlement;
       }),
   };
 }

@@ -1,7 +1,9 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import type { EventsOf } from '../../../domain/event/events-of.ts';
 import type { ApiKeyStore, StoredApiKey } from '../../../identity/api-keys.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
+import { keepEvents } from '../ledger/unrecorded-events.ts';
 import type { Tables } from '../schema/tables.ts';
 import { nextRevision, revisionOf } from './identity-revision.ts';
 
@@ -12,14 +14,15 @@ type Row = Tables[typeof TABLE];
 /** API keys in PostgreSQL. */
 export function postgresApiKeyStore(database: Kysely<Tables>): ApiKeyStore {
   return {
-    insert: (key) =>
+    insert: (key, events) =>
       inDatabase('keep the API key', () =>
         database.transaction().execute(async (transaction) => {
           const revision = await nextRevision(transaction, 'api-keys');
           await transaction.insertInto(TABLE).values(rowOf(key, revision)).execute();
+          await keepEvents(transaction, events?.(key));
         }),
       ),
-    revoke: (tenantId, id, atMs) => inDatabase('revoke the API key', () => revoke(database, tenantId, id, atMs)),
+    revoke: (...of) => inDatabase('revoke the API key', () => revoke(database, ...of)),
     changedSince: (revision) =>
       inDatabase('ask for API keys', async () => {
         // Reads the revision first: rows that are written meanwhile may be included already, and are then read once
@@ -62,6 +65,7 @@ function revoke(
   tenantId: string,
   id: string,
   atMs: number,
+  events?: EventsOf<StoredApiKey>,
 ): Promise<StoredApiKey | undefined> {
   return database.transaction().execute(async (transaction) => {
     const revision = await nextRevision(transaction, 'api-keys');
@@ -72,7 +76,10 @@ function revoke(
       .where('key_id', '=', keyText(id))
       .returningAll()
       .executeTakeFirst();
-    return row === undefined ? undefined : keyOf(row);
+    if (row === undefined) return undefined;
+    const revoked = keyOf(row);
+    await keepEvents(transaction, events?.(revoked));
+    return revoked;
   });
 }
 

@@ -1,8 +1,10 @@
 import { sha256 } from '@sallyport/std/sha256';
 import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { EventsOf } from '../../../domain/event/events-of.ts';
 import { type RevocationStore, type StoredRevocation, widened } from '../../../identity/revocations.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
+import { keepEvents } from '../ledger/unrecorded-events.ts';
 import type { Tables } from '../schema/tables.ts';
 import { nextRevision, revisionOf } from './identity-revision.ts';
 
@@ -13,8 +15,8 @@ type Row = Tables[typeof TABLE];
 /** Revocations in PostgreSQL. A subject may be longer than an index entry, so its SHA-256 is indexed. */
 export function postgresRevocationStore(database: Kysely<Tables>): RevocationStore {
   return {
-    put: (revocation) => inDatabase('keep the revocation', () => put(database, revocation)),
-    lift: (tenantId, id) =>
+    put: (revocation, events) => inDatabase('keep the revocation', () => put(database, revocation, events)),
+    lift: (tenantId, id, events) =>
       inDatabase('lift the revocation', () =>
         database.transaction().execute(async (transaction) => {
           const revision = await nextRevision(transaction, 'revocations');
@@ -26,7 +28,10 @@ export function postgresRevocationStore(database: Kysely<Tables>): RevocationSto
             .where('lifted_at', 'is', null)
             .returningAll()
             .executeTakeFirst();
-          return row === undefined ? undefined : revocationOf(row);
+          if (row === undefined) return undefined;
+          const lifted = revocationOf(row);
+          await keepEvents(transaction, events?.(lifted));
+          return lifted;
         }),
       ),
     changedSince: (revision) =>
@@ -62,7 +67,11 @@ export function postgresRevocationStore(database: Kysely<Tables>): RevocationSto
   };
 }
 
-function put(database: Kysely<Tables>, added: StoredRevocation): Promise<StoredRevocation> {
+function put(
+  database: Kysely<Tables>,
+  added: StoredRevocation,
+  events?: EventsOf<StoredRevocation>,
+): Promise<StoredRevocation> {
   return database.transaction().execute(async (transaction) => {
     const revision = await nextRevision(transaction, 'revocations');
     const standing = await transaction
@@ -80,6 +89,7 @@ function put(database: Kysely<Tables>, added: StoredRevocation): Promise<StoredR
       .values(row)
       .onConflict((conflict) => conflict.columns(['tenant_id', 'kind', 'subject_hash']).doUpdateSet(row))
       .execute();
+    await keepEvents(transaction, events?.(kept));
     return kept;
   });
 }

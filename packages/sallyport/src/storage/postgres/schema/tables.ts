@@ -2,6 +2,7 @@ import type { ColumnType, Generated } from 'kysely';
 import type { DeprecationState } from '../../../../api/schemas/registry.ts';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import type { EventDraft } from '../../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import type { WaitFor } from '../../../domain/invocation/waiting-call.ts';
 import type { StateChange } from '../../../domain/tool/tool-version.ts';
@@ -115,6 +116,13 @@ export interface Tables {
     bytes: number;
     put_at: Generated<Date>;
     content: Buffer;
+  };
+  'sallyport.unrecorded_events': {
+    event_id: string;
+    tenant_id: string;
+    kept_at: Generated<Date>;
+    after_position: Generated<string>;
+    draft: Json<EventDraft>;
   };
   'sallyport.sink_positions': { sink: string; position: Bigint };
   'sallyport.idempotency_keys': {

@@ -3,6 +3,7 @@ import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { QuarantineStore, UpstreamTool } from '../../../mcp-servers/quarantine-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
+import { keepEvents } from '../ledger/unrecorded-events.ts';
 import type { Tables } from '../schema/tables.ts';
 import { rowPrints } from './row-prints.ts';
 
@@ -15,13 +16,14 @@ type Row = Tables[typeof TABLE];
 /** Tools of upstreams in PostgreSQL. */
 export function postgresQuarantineStore(database: Kysely<Tables>): QuarantineStore {
   return {
-    putAll: (tools) =>
+    putAll: (tools, events) =>
       inDatabase('keep the tools of the upstream', async () => {
         const rest = lastOfEach(tools);
         try {
           return await database.transaction().execute(async (transaction) => {
             const written: UpstreamTool[] = [];
             while (rest.length > 0) written.push(...(await putSome(transaction, rest.splice(0, TOOLS_PER_STATEMENT))));
+            await keepEvents(transaction, events?.(written));
             return written;
           });
         } catch (thrown) {

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { UpstreamStore } from '../../../mcp-servers/upstream-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
+import { keepEvents } from '../ledger/unrecorded-events.ts';
 import type { Tables } from '../schema/tables.ts';
 import { rowPrints } from './row-prints.ts';
 
@@ -10,23 +11,30 @@ const TABLE = 'sallyport.upstreams';
 /** Upstreams in PostgreSQL. */
 export function postgresUpstreamStore(database: Kysely<Tables>): UpstreamStore {
   return {
-    put: ({ tenantId, definition }) =>
-      inDatabase('keep the upstream', async () => {
-        const text = JSON.stringify(definition);
-        await database
-          .insertInto(TABLE)
-          .values({ tenant_id: keyText(tenantId), name: keyText(definition.name), definition: text })
-          .onConflict((conflict) =>
-            conflict.columns(['tenant_id', 'name']).doUpdateSet({ definition: text, updated_at: new Date() }),
-          )
-          .execute();
-      }),
-    remove: (tenantId, name) =>
-      inDatabase('remove the upstream', async () => {
-        const removal = database.deleteFrom(TABLE).where('tenant_id', '=', keyText(tenantId));
-        const { numDeletedRows } = await removal.where('name', '=', keyText(name)).executeTakeFirst();
-        return numDeletedRows > 0n;
-      }),
+    put: ({ tenantId, definition }, events) =>
+      inDatabase('keep the upstream', () =>
+        database.transaction().execute(async (transaction) => {
+          const text = JSON.stringify(definition);
+          await transaction
+            .insertInto(TABLE)
+            .values({ tenant_id: keyText(tenantId), name: keyText(definition.name), definition: text })
+            .onConflict((conflict) =>
+              conflict.columns(['tenant_id', 'name']).doUpdateSet({ definition: text, updated_at: new Date() }),
+            )
+            .execute();
+          await keepEvents(transaction, events?.());
+        }),
+      ),
+    remove: (tenantId, name, events) =>
+      inDatabase('remove the upstream', () =>
+        database.transaction().execute(async (transaction) => {
+          const removal = transaction.deleteFrom(TABLE).where('tenant_id', '=', keyText(tenantId));
+          const { numDeletedRows } = await removal.where('name', '=', keyText(name)).executeTakeFirst();
+          if (numDeletedRows === 0n) return false;
+          await keepEvents(transaction, events?.());
+          return true;
+        }),
+      ),
     find: (tenantId, name) =>
       inDatabase('find the upstream', async () => {
         const found = database.selectFrom(TABLE).select('definition').where('tenant_id', '=', keyText(tenantId));

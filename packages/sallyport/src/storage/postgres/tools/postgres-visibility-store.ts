@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { VisibilityStore } from '../../../visibility/visibility-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
+import { keepEvents } from '../ledger/unrecorded-events.ts';
 import type { Tables } from '../schema/tables.ts';
 
 const RULES = 'sallyport.visibility_rules';
@@ -12,7 +13,7 @@ const REVISION = 'sallyport.visibility_revision';
 export function postgresVisibilityStore(database: Kysely<Tables>): VisibilityStore {
   return {
     revision: () => inDatabase('ask for changed rules', () => revisionOf(database)),
-    put: ({ tenantId, kind, key, rule }) =>
+    put: ({ tenantId, kind, key, rule }, events) =>
       inDatabase('keep the rule', () =>
         database.transaction().execute(async (transaction) => {
           const text = JSON.stringify(rule);
@@ -24,10 +25,11 @@ export function postgresVisibilityStore(database: Kysely<Tables>): VisibilitySto
               conflict.columns(['tenant_id', 'kind', 'key_hash']).doUpdateSet({ rule: text, updated_at: new Date() }),
             )
             .execute();
+          await keepEvents(transaction, events?.());
           return revision;
         }),
       ),
-    remove: (tenantId, kind, key) =>
+    remove: (tenantId, kind, key, events) =>
       inDatabase('remove the rule', () =>
         database.transaction().execute(async (transaction) => {
           // Takes the lock first, as in put: two writers that take locks in different orders could deadlock.
@@ -38,7 +40,9 @@ export function postgresVisibilityStore(database: Kysely<Tables>): VisibilitySto
             .where('kind', '=', kind)
             .where('key_hash', '=', hashOf(key))
             .executeTakeFirst();
-          return numDeletedRows > 0n ? nextRevision(transaction) : undefined;
+          if (numDeletedRows === 0n) return undefined;
+          await keepEvents(transaction, events?.());
+          return nextRevision(transaction);
         }),
       ),
     loadAll: () =>

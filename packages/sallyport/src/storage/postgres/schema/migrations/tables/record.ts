@@ -43,5 +43,18 @@ create trigger append_only before update or delete or truncate on sallyport.audi
 create trigger append_only before update or delete or truncate on sallyport.audit_checkpoints
   for each statement execute function sallyport.refuse_change();`;
 
-/** The audit: chains, their heads, and the positions of sinks. */
-export const RECORD_TABLES: readonly string[] = [EVENTS, APPEND_ONLY];
+/**
+ * Events of changes that were committed before their events. The event of a row is on record, if anywhere, after
+ * `after_position`.
+ */
+const UNRECORDED = `
+create table sallyport.unrecorded_events (
+  event_id text collate "C" primary key,
+  tenant_id text not null,
+  kept_at timestamptz not null default clock_timestamp(),
+  after_position bigint not null default coalesce(pg_sequence_last_value('sallyport.audit_events_position_seq'), 0),
+  draft json not null
+);`;
+
+/** The audit: chains, their heads, the positions of sinks, and events that are not in a chain yet. */
+export const RECORD_TABLES: readonly string[] = [EVENTS, APPEND_ONLY, UNRECORDED];
