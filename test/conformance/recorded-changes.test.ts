@@ -1,7 +1,7 @@
 import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Ledger, openLedger } from '../../packages/sallyport/src/audit/ledger.ts';
-import { recordedChange, tellingUnrecorded } from '../../packages/sallyport/src/audit/recorded-change.ts';
+import { recordedChange, removingRecorded } from '../../packages/sallyport/src/audit/recorded-change.ts';
 import type { EventDraft } from '../../packages/sallyport/src/domain/event/event-draft.ts';
 import type { EventsOf } from '../../packages/sallyport/src/domain/event/events-of.ts';
 import { recordKeptEvents } from '../../packages/sallyport/src/operations/audit/record-kept-events.ts';
@@ -34,7 +34,7 @@ beforeEach(async () => {
     ['one', 'two'].map(async (chainId) => {
       const database = await openPostgres({ connection, log: silentLog });
       const chained = await openLedger({ store: database.ledgerStore, chainId, log: silentLog });
-      return { database, ledger: tellingUnrecorded(chained, database.unrecordedEvents, silentLog) };
+      return { database, ledger: removingRecorded(chained, database.unrecordedEvents, silentLog) };
     }),
   );
 });

@@ -74,8 +74,8 @@ interface Said {
 const eventsSaid = async () => (await sql(server.connection, EVENTS)) as readonly Said[];
 const kept = () => sql(server.connection, 'select event_id from sallyport.unrecorded_events');
 
-/** What is to be told once each. */
-const TOLD = [
+/** What is to be recorded once each. */
+const RECORDED = [
   'ai.agent.approval.delegated ended',
   'ai.agent.approval.delegated made',
   'ai.agent.approval.rule_made',
@@ -102,7 +102,7 @@ test('AUD-07.5 a layer that is killed between its changes and their events tells
   const mounted = join(folder, 'server');
   mkdirSync(mounted);
   const { child, ended, refused, changes } = await start('one', mounted);
-  expect(changes).toBe(TOLD.length - 1);
+  expect(changes).toBe(RECORDED.length - 1);
   let before = new Set<string>();
   // Nothing enters the audit while the test has this lock; everything else is written.
   const lock = await clientOf(server.connection);
@@ -110,7 +110,7 @@ test('AUD-07.5 a layer that is killed between its changes and their events tells
     await lock.query('begin; lock table sallyport.audit_events in exclusive mode');
     before = new Set((await eventsSaid()).map(({ id }) => id));
     child.stdin?.write('go\n');
-    await expect.poll(async () => refused.length > 0 || (await kept()).length, WAITING).toBe(TOLD.length);
+    await expect.poll(async () => refused.length > 0 || (await kept()).length, WAITING).toBe(RECORDED.length);
     child.kill('SIGKILL');
     await ended;
     // As when the machine of the layer is gone: the statements are never committed.
@@ -128,9 +128,9 @@ test('AUD-07.5 a layer that is killed between its changes and their events tells
   await expect.poll(kept, WAITING).toEqual([]);
   for (const layer of next) layer.child.stdin?.end();
   await Promise.all(next.map((layer) => layer.ended));
-  const told = (await eventsSaid()).filter(({ id, late }) => late && !before.has(id));
-  expect(told.map(({ said }) => said).toSorted()).toEqual(TOLD);
-  expect(new Set(told.map(({ id }) => id)).size).toBe(TOLD.length);
+  const recorded = (await eventsSaid()).filter(({ id, late }) => late && !before.has(id));
+  expect(recorded.map(({ said }) => said).toSorted()).toEqual(RECORDED);
+  expect(new Set(recorded.map(({ id }) => id)).size).toBe(RECORDED.length);
   const others = (await eventsSaid()).filter(({ id, late }) => !late && !before.has(id)).map(({ said }) => said);
-  expect(others.filter((said) => TOLD.includes(said))).toEqual([]);
+  expect(others.filter((said) => RECORDED.includes(said))).toEqual([]);
 }, 240_000);

@@ -46,7 +46,7 @@ test('VIS-03.6 what a turn left behind is taken back in reverse order, once, how
   );
 });
 
-test('PIPE-09 VIS-03 VIS-04 a repeated request is told that the effect of its call was taken back, and runs nothing', async () => {
+test('PIPE-09 VIS-03 VIS-04 a repeated request learns that the effect of its call was taken back, and runs nothing', async () => {
   const token = await desk.token({ agent_did: 'did:agent:a', user_did: 'did:user:u', session_id: 's' });
   const first = await desk.invoke('book', 4, turn('turn-0'), token);
   expect((await desk.invoke('book', 4, turn('turn-0'), token)).body['warnings']).toBeUndefined();

@@ -25,8 +25,11 @@ export async function recordedChange<Changed, Result>(
   return result;
 }
 
-/** The ledger, which tells the store of unrecorded events what is on record. What it cannot tell, the next search finds. */
-export function tellingUnrecorded(ledger: Ledger, unrecorded: Pick<UnrecordedEvents, 'remove'>, log: Log): Ledger {
+/**
+ * The ledger, which also removes events that are on record from the store of unrecorded ones. What it cannot remove, the
+ * next search does.
+ */
+export function removingRecorded(ledger: Ledger, unrecorded: Pick<UnrecordedEvents, 'remove'>, log: Log): Ledger {
   const commitKept: Ledger['commit'] = async (entry) => {
     await ledger.commit(entry);
     try {

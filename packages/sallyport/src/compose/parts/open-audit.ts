@@ -4,7 +4,7 @@ import { headsFile } from '../../audit/anchoring/heads-file.ts';
 import { createHeadsKeeper } from '../../audit/anchoring/kept-heads.ts';
 import { startCheckpointTimer } from '../../audit/checkpoint-timer.ts';
 import { type Ledger, openLedger } from '../../audit/ledger.ts';
-import { tellingUnrecorded } from '../../audit/recorded-change.ts';
+import { removingRecorded } from '../../audit/recorded-change.ts';
 import { notifySideEffects } from '../../audit/relay/side-effect-listener.ts';
 import { startRelay } from '../../audit/relay.ts';
 import { openJsonlEventSink } from '../../audit/sinks/jsonl/jsonl-event-sink.ts';
@@ -46,7 +46,7 @@ export async function openAudit(
     notify?.(events);
   };
   const chained = await openLedger({ store, chainId, log, redactor, onCommitted });
-  const ledger = tellingUnrecorded(chained, database.unrecordedEvents, log);
+  const ledger = removingRecorded(chained, database.unrecordedEvents, log);
   const { everyMs } = valuesOf(CHECKPOINT_SETTINGS, settings);
   const place = headsFile(join(folder, HEADS_FILE));
   const heads = createHeadsKeeper({ place, store, signer, chainId, clock });

@@ -19,10 +19,10 @@ export const removeUpstream = operation({
     (parts: OperationParts) =>
     async ({ name }, asker) => {
       const { tenantId } = asker.principal;
-      let told: readonly string[] | undefined;
+      let named: readonly string[] | undefined;
       const eventsOf = () => {
-        told = registeredOf(parts.registry, tenantId, name);
-        return [registryEvent(parts, asker, name, removed(name, told))];
+        named = registeredOf(parts.registry, tenantId, name);
+        return [registryEvent(parts, asker, name, removed(name, named))];
       };
       const wasThere = await recordedChange(parts.ledger, eventsOf, (keep) =>
         parts.upstreams.remove(tenantId, name, keep),
@@ -32,7 +32,7 @@ export const removeUpstream = operation({
         return failure('E3809', `There is no upstream ${name}.`);
       const removed_tools = await parts.quarantine.inTurn(tenantId, name, async () =>
         // An upstream that was added under this name meanwhile keeps its tools.
-        parts.upstreams.definition(tenantId, name) === undefined ? removeToolsOf(parts, asker, name, told) : [],
+        parts.upstreams.definition(tenantId, name) === undefined ? removeToolsOf(parts, asker, name, named) : [],
       );
       return { name, removed_tools: [...removed_tools] };
     },
@@ -40,21 +40,21 @@ export const removeUpstream = operation({
 
 /**
  * Removes the tools of an upstream that was removed, and forgets what was accepted of it.
- * @param told the tools that the audited removal of the upstream names; absent: that was not audited here
+ * @param named the tools that the audited removal of the upstream names; absent: that was not audited here
  * @returns the ids of the tools
  */
 export async function removeToolsOf(
   parts: Pick<OperationParts, 'quarantine' | 'registry' | 'ledger' | 'clock'>,
   asker: Asker,
   name: string,
-  told?: readonly string[],
+  named?: readonly string[],
 ): Promise<readonly string[]> {
   const { quarantine, registry } = parts;
   const { tenantId } = asker.principal;
   await quarantine.forget(tenantId, name);
   const leaving = registeredOf(registry, tenantId, name);
   const left = await registry.removeAll(tenantId, leaving);
-  if (told === undefined || leaving.some((id) => !told.includes(id)))
+  if (named === undefined || leaving.some((id) => !named.includes(id)))
     await recordChange(parts, asker, name, removed(name, leaving));
   await registry.recorded(left);
   return leaving;
