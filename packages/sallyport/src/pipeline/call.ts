@@ -225,6 +225,7 @@ export function newCall({ request, caller, compensates, onBehalfOf }: CallReques
     keptMembers: undefined,
     fresh: undefined,
     idempotencyKey: undefined,
+    asked: undefined,
     confirmClaims: undefined,
     slot: undefined,
     slotWaitMs: undefined,
