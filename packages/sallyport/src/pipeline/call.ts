@@ -102,6 +102,8 @@ export interface Fresh extends Partial<Noted> {
    * runs.
    */
   readonly confirmClaims?: () => Promise<void>;
+  /** Present beside `confirmClaims`. Makes claims again that the database has lost. Throws E3811 as it does. */
+  readonly renewClaims?: () => Promise<void>;
 }
 
 /** consult: no hook objects. */
@@ -227,6 +229,7 @@ export function newCall({ request, caller, compensates, onBehalfOf }: CallReques
     idempotencyKey: undefined,
     asked: undefined,
     confirmClaims: undefined,
+    renewClaims: undefined,
     slot: undefined,
     slotWaitMs: undefined,
     settled: undefined,

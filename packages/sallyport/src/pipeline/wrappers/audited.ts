@@ -159,7 +159,7 @@ async function setAside(parts: Parts, ongoing: OngoingCall, end: EndedCall, even
   // Its server works on it already.
   const begun = saysThatItRuns(ongoing);
   try {
-    await (begun ? parts.ledger.commit(entry) : retryWhileUnavailable(() => parts.ledger.commit(entry)));
+    await (begun ? parts.ledger.commit(entry) : retryWhileUnavailable((again) => accept(parts, ongoing, entry, again)));
     return { ...end, record: begun ? record : await withItsNames(parts, ongoing, record) };
   } catch (thrown) {
     const late = begun ? parts.lateEnds.write(entry) : undefined;
@@ -168,6 +168,12 @@ async function setAside(parts: Parts, ongoing: OngoingCall, end: EndedCall, even
       return { ...end, record: begun ? standing : await withItsNames(parts, ongoing, standing) };
     return unrecorded(parts, ongoing, record, begun ? lostOutcome(ongoing, thrown) : lostAcceptance(ongoing, thrown));
   }
+}
+
+/** The claims come first, also after a database that was away may have lost them: a row on the disk has them with it. */
+async function accept(parts: Parts, { call }: OngoingCall, entry: CallEnd, again: boolean): Promise<void> {
+  if (again) await call.renewClaims?.();
+  await parts.ledger.commit(entry);
 }
 
 /**

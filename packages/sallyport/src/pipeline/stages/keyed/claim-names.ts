@@ -1,4 +1,4 @@
-import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Warning } from '../../../../api/schemas/invocation.ts';
 import { isOwner } from '../../../domain/invocation/call-owner.ts';
@@ -21,8 +21,14 @@ export type ClaimParts = Pick<
   'clock' | 'log' | 'idempotency' | 'records' | 'running' | 'limits' | 'instanceId' | 'outcomes'
 >;
 
-/** The id and key of a call once its names are claimed. */
-type ClaimedNames = Required<Pick<Fresh, 'invocationId' | 'confirmClaims'>>;
+/** The id of a call once its names are claimed, and its claims. */
+export type ClaimedNames = Required<Pick<Fresh, 'invocationId' | 'confirmClaims' | 'renewClaims'>>;
+
+const claimedAs = (parts: ClaimParts, invocationId: string, mine: readonly IdempotencyClaim[]): ClaimedNames => ({
+  invocationId,
+  confirmClaims: () => confirm(parts, mine),
+  renewClaims: () => renew(parts, mine),
+});
 
 /**
  * Claims the names of a call, one after the other.
@@ -54,23 +60,23 @@ export async function claimNames(
     invocationId = free.invocationId;
     mine.push(free);
   }
-  return { invocationId, confirmClaims: () => confirm(parts, mine) };
+  return claimedAs(parts, invocationId, mine);
 }
 
-/** Renews the claims of a call that waited: it still has its names, unless it waited for longer than claims last. */
+/**
+ * Renews the claims of a call that waited: it still has its names, unless it waited for longer than claims last.
+ * @throws E3811 when one is another call's
+ */
 export async function keepNames(
   parts: ClaimParts,
   call: Needs,
   ongoing: OngoingCall,
   names: readonly CallName[],
-): Promise<ClaimedNames | Failure> {
+): Promise<ClaimedNames> {
   const mine = names.map((name) => claimOf(parts, call, ongoing, name, call.invocationId));
   for (const [at, name] of names.entries()) freeOnFailure(parts, call, ongoing, name, mine[at] as IdempotencyClaim);
-  for (const claim of mine) {
-    const { nonce } = await parts.idempotency.claim(claim, parts.limits.idempotencyTtlMs);
-    if (nonce !== claim.nonce) return failure('E3811', FASTER);
-  }
-  return { invocationId: call.invocationId, confirmClaims: () => confirm(parts, mine) };
+  await renew(parts, mine);
+  return claimedAs(parts, call.invocationId, mine);
 }
 
 const claimOf = (
@@ -279,6 +285,14 @@ function freeOnFailure(
 async function confirm({ idempotency }: ClaimParts, claims: readonly IdempotencyClaim[]): Promise<void> {
   for (const { tenantId, key, nonce } of claims) {
     if ((await idempotency.find(tenantId, key))?.nonce !== nonce) throw new ToolLayerError('E3811', FASTER);
+  }
+}
+
+/** Makes the claims again, where the database has lost them. @throws E3811 when one is another call's */
+async function renew({ idempotency, limits }: ClaimParts, claims: readonly IdempotencyClaim[]): Promise<void> {
+  for (const claim of claims) {
+    const { nonce } = await idempotency.claim(claim, limits.idempotencyTtlMs);
+    if (nonce !== claim.nonce) throw new ToolLayerError('E3811', FASTER);
   }
 }
 

@@ -112,49 +112,76 @@ test.each([
   },
 );
 
-test.each([
+/** An instance over a crashing server, and a call under one key that comes to wait there. */
+async function waitingAt(
+  { keys, ledger: store }: ReturnType<typeof crashingServer>,
+  instanceId: string,
+  options: object,
+  append = store.append,
+): Promise<() => Promise<InvocationRecord>> {
+  const ledger = await openLedger({ store: { ...store, append }, chainId: instanceId, log: silentLog });
+  const made = await pipeline({
+    store,
+    records: store,
+    ledger,
+    idempotency: keys,
+    instanceId,
+    workers: { refuses: () => undefined },
+    approvalQuestions: {
+      standing: () => undefined,
+      question: ({ reason, binding }) => ({ approvalId: 'a', reason, binding, requestedAt: 1, expiresAt: 4e12 }),
+    },
+  });
+  await made.add(manifest('pay', { side_effect_policy: 'irreversible' }), () => 1);
+  const execution_options = { idempotency_key: 'k', ...options };
+  return () => made.call({ tool_id: 'pay', parameters: { n: 1 }, execution_options });
+}
+
+const WAITS = [
   ['a person', { require_approval: true }],
   ['a worker', { async_mode: true }],
-])(
+] as const;
+
+test.each(WAITS)(
   'PIPE-09 ORC-05 ORC-06 of two calls under one key only one waits for %s, when the database loses the claim of the first before its row is written',
   async (_what, options) => {
-    const { keys, ledger: store, crash } = crashingServer();
+    const server = crashingServer();
     const reached = Promise.withResolvers<void>();
     const restarted = Promise.withResolvers<void>();
-    const open = async (instanceId: string, append: LedgerStore['append']) => {
-      const ledger = await openLedger({ store: { ...store, append }, chainId: instanceId, log: silentLog });
-      const made = await pipeline({
-        store,
-        records: store,
-        ledger,
-        idempotency: keys,
-        instanceId,
-        workers: { refuses: () => undefined },
-        approvalQuestions: {
-          standing: () => undefined,
-          question: ({ reason, binding }) => ({ approvalId: 'a', reason, binding, requestedAt: 1, expiresAt: 4e12 }),
-        },
-      });
-      await made.add(manifest('pay', { side_effect_policy: 'irreversible' }), () => 1);
-      const execution_options = { idempotency_key: 'k', ...options };
-      return () => made.call({ tool_id: 'pay', parameters: { n: 1 }, execution_options });
-    };
-    const one = await open('one', async (...given) => {
+    const one = await waitingAt(server, 'one', options, async (...given) => {
       reached.resolve();
       await restarted.promise;
-      return store.append(...given);
+      return server.ledger.append(...given);
     });
-    const two = await open('two', store.append);
+    const two = await waitingAt(server, 'two', options);
     const first = one();
     await reached.promise;
-    await crash();
+    await server.crash();
     const second = await two();
     expect(second).toMatchObject({ state: 'AUTHORIZED', waiting: {} });
     restarted.resolve();
     const ended = await first;
     expect(ended).toMatchObject({ state: 'ABORTED', failure: { code: 'E3811' } });
     expect(ended.invocationId).not.toBe(second.invocationId);
-    expect(await store.findInvocation('acme', ended.invocationId)).toMatchObject({ state: 'ABORTED' });
+    expect(await server.ledger.findInvocation('acme', ended.invocationId)).toMatchObject({ state: 'ABORTED' });
     for (const again of [one, two]) expect(await again()).toMatchObject({ invocationId: second.invocationId });
+  },
+);
+
+test.each(WAITS)(
+  'PIPE-09 ORC-05 ORC-06 a call that is accepted at a second try, to wait for %s, has its key then',
+  async (_what, options) => {
+    const server = crashingServer();
+    let hasCrashed = false;
+    const one = await waitingAt(server, 'one', options, async (...given) => {
+      if (hasCrashed) return server.ledger.append(...given);
+      hasCrashed = true;
+      await server.crash();
+      throw new Error('the connection was lost');
+    });
+    const two = await waitingAt(server, 'two', options);
+    const first = await one();
+    expect(first).toMatchObject({ state: 'AUTHORIZED', waiting: {} });
+    for (const again of [one, two]) expect(await again()).toMatchObject({ invocationId: first.invocationId });
   },
 );

@@ -3,7 +3,7 @@ import type { Admitted, Authorized, CallRequest, Fresh, Noted, Resolved, Validat
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { Stage, StageEnd } from '../../stage.ts';
 import { type CallNames, callNames } from './call-names.ts';
-import { type ClaimParts, claimNames, keepNames } from './claim-names.ts';
+import { type ClaimedNames, type ClaimParts, claimNames, keepNames } from './claim-names.ts';
 
 type Needs = CallRequest & Noted & Admitted & Resolved & Validated & Authorized;
 
@@ -23,8 +23,7 @@ export function reuse(parts: ClaimParts): Stage<Needs, Fresh> {
       const named = callNames(call, ongoing.resumed?.waiting.asked);
       if (named === undefined) return { fresh: true, invocationId: call.invocationId };
       if (ongoing.resumed !== undefined) {
-        const kept = await keepNames(parts, call, ongoing, named.names);
-        return isFailure(kept) ? kept : freshUnder(named, kept);
+        return freshUnder(named, await keepNames(parts, call, ongoing, named.names));
       }
       return claim(parts, call, ongoing, named);
     },
@@ -40,7 +39,7 @@ async function claim(parts: ClaimParts, call: Needs, ongoing: OngoingCall, named
   return { ...freshUnder(named, claimed), warnings };
 }
 
-function freshUnder({ names, asked }: CallNames, claimed: Pick<Fresh, 'invocationId' | 'confirmClaims'>): Fresh {
+function freshUnder({ names, asked }: CallNames, claimed: ClaimedNames): Fresh {
   const fresh = { fresh: true, asked, ...claimed } as const;
   const key = names.find(({ kind }) => kind !== 'id')?.shown;
   return key === undefined ? fresh : { ...fresh, idempotencyKey: key };
